@@ -1,11 +1,13 @@
-//! Targets that read what the engine has written: checkpoints, packed batches, costs of devices.
+//! Targets that read files: what users bring, and what the engine has written: checkpoints, packed batches, costs of
+//! devices.
 
 use std::path::Path;
 use std::sync::LazyLock;
 use std::{fs, io};
 
-use arc_dsl::{Program, Task, builtin};
+use arc_dsl::{Program, Reading, Task, builtin};
 use mega_batch::costs::{self, CostFile, Learned};
+use mega_batch::inputs;
 use mega_batch::shards::PackedBatch;
 use mega_batch::{
     Batch, Coordinator, CoordinatorError, Job, Mode, Notice, Options, PairResult, Sink,
@@ -135,6 +137,19 @@ pub(crate) fn packed(data: &[u8]) {
     let written = batch.to_bytes();
     let again = PackedBatch::from_bytes(&written).map(|again| again.to_bytes());
     assert_eq!(again.ok(), Some(written));
+}
+
+/// A file of tasks and programs, in whatever it is packed: what is wrong with it is told.
+pub(crate) fn input_file(data: &[u8]) {
+    let folder = folder();
+    let path = folder.path().join("input");
+    fs::write(&path, data).expect("a file in a temporary folder");
+    let paths = [path];
+    let tasks = inputs::read_tasks(&paths, &[]);
+    let programs = inputs::read_programs(&paths, &Reading::default());
+    for told in [tasks.errors, tasks.notes, programs.errors, programs.notes].concat() {
+        assert!(!told.message.is_empty() && !told.to_string().contains('\n'));
+    }
 }
 
 /// What executors cost: what is read is written again beside what was learned, and read as the same.

@@ -64,6 +64,10 @@ pub const TARGETS: &[Target] = &[
         run: files::packed,
     },
     Target {
+        name: "input_file",
+        run: files::input_file,
+    },
+    Target {
         name: "cost_file",
         run: files::cost_file,
     },

@@ -1,12 +1,44 @@
 //! [`TaskIds`]: which task a program belongs to.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use crate::program::Program;
 
 /// Names of programs that do not identify a task.
 const SAYING_NOTHING: &[&str] = &["solve", "transform", "main", "p", "program"];
+
+/// Names of files and folders that do not identify a task, without an `s` at their end.
+const COMMON_NAMES: &[&str] = &[
+    "answer",
+    "arc",
+    "challenge",
+    "code",
+    "data",
+    "eval",
+    "evaluation",
+    "example",
+    "json",
+    "main",
+    "p",
+    "problem",
+    "program",
+    "puzzle",
+    "py",
+    "python",
+    "sample",
+    "solution",
+    "solve",
+    "solver",
+    "src",
+    "submission",
+    "task",
+    "test",
+    "train",
+    "training",
+    "transform",
+    "validation",
+];
 
 /// Words that may precede an id without a separator.
 const BEFORE_ID: &[&str] = &["solve", "verify", "transform", "program", "task", "p"];
@@ -18,7 +50,11 @@ const LONGEST: usize = 1000;
 ///
 /// It is the longest id that occurs in the program's name, at its end or delimited by `_` or other signs. If there is
 /// none, or if the name is `solve`, `transform`, `main`, `p` or `program`, the file name without the extension is
-/// searched in the same way. A comment `# task: ID` above the program takes precedence over both.
+/// searched in the same way, and then the folder's, if the file's name is one like `solution`. A comment `# task: ID`
+/// above the program takes precedence over all of them.
+///
+/// Tasks whose files have the same name in several folders have ids such as `easy/7`. A program with `7` in its name is
+/// for those in whose folder its own file is, otherwise for each of them.
 ///
 /// ```
 /// use arc_dsl::{TaskIds, parse_programs};
@@ -34,26 +70,86 @@ const LONGEST: usize = 1000;
 pub struct TaskIds<'a> {
     ids: HashSet<&'a str>,
     longest: usize,
+    /// The ids with folders in them, by their last parts.
+    by_name: HashMap<&'a str, Vec<&'a str>>,
 }
 
 impl<'a> TaskIds<'a> {
     /// Creates the lookup for these ids.
     pub fn new(ids: impl IntoIterator<Item = &'a str>) -> Self {
-        let ids: HashSet<_> = ids.into_iter().collect();
+        let mut ids: HashSet<_> = ids.into_iter().collect();
+        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+        for &id in &ids {
+            if let Some((_, name)) = id.rsplit_once('/').filter(|(_, name)| !ids.contains(name)) {
+                by_name.entry(name).or_default().push(id);
+            }
+        }
+        for ids in by_name.values_mut() {
+            ids.sort_unstable();
+        }
+        ids.extend(by_name.keys());
         let longest = ids.iter().map(|id| id.len()).max().unwrap_or_default();
-        Self { ids, longest }
+        Self {
+            ids,
+            longest,
+            by_name,
+        }
     }
 
-    /// The id of the task that a program belongs to.
+    /// The id of the task that a program belongs to; `None` if there is none, or if it may belong to several.
     #[must_use]
     pub fn of(&self, program: &Program) -> Option<&'a str> {
+        match self.all_of(program)[..] {
+            [id] => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The ids of the tasks that a program may belong to: several if these have one name, in several folders.
+    #[must_use]
+    pub fn all_of(&self, program: &Program) -> Vec<&'a str> {
+        let Some(name) = self.name_of(program) else {
+            return Vec::new();
+        };
+        let Some(ids) = self.by_name.get(name) else {
+            return vec![name];
+        };
+        let source = program.source().map_or(Path::new(""), Path::new);
+        let folders: Vec<_> = source
+            .parent()
+            .into_iter()
+            .flat_map(Path::components)
+            .collect();
+        let is_beside = |id: &&&str| {
+            let own: Vec<_> = Path::new(id)
+                .parent()
+                .into_iter()
+                .flat_map(Path::components)
+                .collect();
+            folders.windows(own.len().max(1)).any(|part| part == own)
+        };
+        let beside: Vec<_> = ids.iter().filter(is_beside).copied().collect();
+        if beside.is_empty() {
+            ids.clone()
+        } else {
+            beside
+        }
+    }
+
+    /// The id, or the last part of one, that a program names.
+    fn name_of(&self, program: &Program) -> Option<&'a str> {
         if let Some(task) = program.task() {
             return self.ids.get(task).copied();
         }
         let by_name = || self.within(program.name());
         let by_file = || {
-            let stem = Path::new(program.source()?).file_stem()?;
-            self.within(&stem.to_string_lossy())
+            let file = Path::new(program.source()?);
+            let stem = file.file_stem()?.to_string_lossy();
+            let of_folder = || {
+                let folder = file.parent()?.file_name()?.to_string_lossy();
+                says_no_task(&stem).then(|| self.within(&folder))?
+            };
+            self.within(&stem).or_else(of_folder)
         };
         if program.is_named_by_file() || says_nothing(program.name()) {
             by_file().or_else(by_name)
@@ -93,6 +189,14 @@ impl<'a> TaskIds<'a> {
         let (length, end) = found?;
         self.ids.get(&name[end - length..end]).copied()
     }
+}
+
+/// Whether the name of a file or a folder does not identify a task, since files of any task or program may have it.
+#[must_use]
+pub fn says_no_task(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_common = |name: &str| COMMON_NAMES.contains(&name);
+    is_common(&name) || name.strip_suffix('s').is_some_and(is_common)
 }
 
 /// Whether a program's name does not identify its task.
@@ -160,6 +264,55 @@ mod tests {
             assert_eq!(of(&ids, name, Some(file)), expected, "{name} in {file}");
         }
         assert_eq!(of(&["p"], "p", Some("a.py")), Some("p"));
+    }
+
+    #[test]
+    fn where_the_file_says_nothing_its_folder_does() {
+        let ids = ["11aa22bb", "row_swap_7"];
+        for (name, file, expected) in [
+            ("solve", "x/11aa22bb/solution.py", Some("11aa22bb")),
+            ("p", "11aa22bb/main.py", Some("11aa22bb")),
+            ("solve", "mine_row_swap_7/solve.py", Some("row_swap_7")),
+            ("solve", "11aa22bb/row_swap_7.py", Some("row_swap_7")),
+            ("solve", "11aa22bb/flip.py", None),
+            (
+                "solve_row_swap_7",
+                "11aa22bb/solution.py",
+                Some("row_swap_7"),
+            ),
+            ("solve", "solution.py", None),
+        ] {
+            assert_eq!(of(&ids, name, Some(file)), expected, "{name} in {file}");
+        }
+        assert!(says_no_task("Tasks") && says_no_task("solution") && !says_no_task("s"));
+    }
+
+    #[test]
+    fn tasks_of_one_name_are_told_apart_by_their_folders() {
+        let ids = TaskIds::new(["easy/7", "hard/7", "hard/8", "a/b/9", "c/b/9", "10", "x/10"]);
+        let all_of = |name: &str, source: &str| {
+            let builder = ProgramBuilder::new(name);
+            let input = builder.input();
+            ids.all_of(&builder.finish(input).unwrap().with_source(source))
+        };
+        for (name, source, expected) in [
+            ("solve_7", "p.py", &["easy/7", "hard/7"][..]),
+            ("solve_7", "easy/p.py", &["easy/7"]),
+            ("solve", "/x/hard/7.py", &["hard/7"]),
+            ("solve", "hard/7/solution.py", &["hard/7"]),
+            ("solve_hard/7", "p.py", &["hard/7"]),
+            ("solve_8", "p.py", &["hard/8"]),
+            ("solve_9", "b/p.py", &["a/b/9", "c/b/9"]),
+            ("solve_9", "c/b/p.py", &["c/b/9"]),
+            ("solve_10", "x/p.py", &["10"]),
+            ("solve_11", "p.py", &[]),
+        ] {
+            assert_eq!(all_of(name, source), expected, "{name} in {source}");
+        }
+        let read = |text: &str| crate::parse_programs(text).remove(0).unwrap();
+        let program = read("# task: hard/7\ndef solve(I): return I\n");
+        assert_eq!(ids.of(&program), Some("hard/7"));
+        assert_eq!(ids.of(&read("def solve_7(I): return I\n")), None);
     }
 
     #[test]

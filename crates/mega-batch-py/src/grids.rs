@@ -68,6 +68,41 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     }
 }
 
+/// Rejects an array some of whose elements are masked: what is below the mask is no colour.
+fn not_masked<'a, 'py>(
+    array: &'a Bound<'py, PyUntypedArray>,
+    place: &Place<'_>,
+) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
+    if !array.is_exact_instance_of::<PyUntypedArray>() && array.hasattr("mask")? {
+        let message = "a masked array: expected one without a mask, as its `filled` gives";
+        return Err(PyTypeError::new_err(format!("{place}: {message}")));
+    }
+    Ok(array)
+}
+
+/// The array that an object of another library, such as a tensor, can be made; `None` if it does not say so.
+fn as_array<'py>(
+    object: &Bound<'py, PyAny>,
+    place: &Place<'_>,
+) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
+    if object.is_instance_of::<PyString>() || !object.hasattr("__array__")? {
+        return Ok(None);
+    }
+    let py = object.py();
+    let array = py.import("numpy")?.call_method1("asarray", (object,));
+    let array = array.map_err(|error| {
+        if !error.is_instance_of::<PyException>(py) {
+            return error;
+        }
+        // Such as tensors on a GPU, or of a type that numpy lacks.
+        let message = format!("{place}: no array can be made of it: {}", error.value(py));
+        let raised = PyTypeError::new_err(message);
+        raised.set_cause(py, Some(error));
+        raised
+    })?;
+    Ok(array.cast_into::<PyUntypedArray>().ok())
+}
+
 const EXPECTED: &str =
     "a grid: a list of rows, a tuple of rows, or an array of integers of 2 dimensions";
 
@@ -106,6 +141,7 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
         return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
     }
     if let Ok(array) = object.cast::<PyUntypedArray>() {
+        let array = not_masked(array, place)?;
         if let Some(rows) = elements(object)? {
             let colours = colours(object.py());
             return of_rows(rows.len(), rows.into_iter(), place, colours);
@@ -115,23 +151,8 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     if let Ok(grid) = object.cast::<show::PyGrid>() {
         return Ok(grid.get().grid().clone());
     }
-    // Tensors of other libraries and the like.
-    if !object.is_instance_of::<PyString>() && object.hasattr("__array__")? {
-        let py = object.py();
-        let array = py.import("numpy")?.call_method1("asarray", (object,));
-        let array = array.map_err(|error| {
-            if !error.is_instance_of::<PyException>(py) {
-                return error;
-            }
-            // Such as tensors on a GPU, or of a type that numpy lacks.
-            let message = format!("{place}: no array can be made of it: {}", error.value(py));
-            let raised = PyTypeError::new_err(message);
-            raised.set_cause(py, Some(error));
-            raised
-        })?;
-        if let Ok(array) = array.cast::<PyUntypedArray>() {
-            return of_array(array, place);
-        }
+    if let Some(array) = as_array(object, place)? {
+        return of_array(&array, place);
     }
     Err(place.expected(EXPECTED, object))
 }
@@ -173,10 +194,13 @@ fn of_rows<'py>(
         } else if let Ok(row) = row.cast::<PyTuple>() {
             of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
         } else if let Ok(array) = row.cast::<PyUntypedArray>() {
+            let array = not_masked(array, &place)?;
             match elements(&row)? {
                 Some(row) => of_row(row.len(), row.into_iter(), &place, &mut cells, colours)?,
                 None => of_array_row(array, &place, &mut cells)?,
             }
+        } else if let Some(array) = as_array(&row, &place)? {
+            of_array_row(&array, &place, &mut cells)?;
         } else {
             return Err(place.expected("a row: a list or a tuple of colours", &row));
         }

@@ -339,6 +339,7 @@ def test_each_text_has_its_task(task: mb.Task) -> None:
         (["O = I"], 3, TypeError, "tasks: expected"),
         ("O = I", task, TypeError, "texts: expected a list of texts, found one str"),
         (3, task, TypeError, "texts: expected a list of texts, found int"),
+        ([3, None, 4.5], task, TypeError, "texts: expected a list of texts, found int"),
     ]
     for texts, of, error, message in bad:
         with pytest.raises(error, match=message):
@@ -674,6 +675,19 @@ def test_a_score_is_of_all_pairs_also_where_the_end_is_early() -> None:
 def test_a_task_may_be_json_as_bytes(task: mb.Task) -> None:
     text = json.dumps(task.to_dict()).encode()
     assert mb.evaluate(["O = vmirror(I)"], text)[0].verdict == "match"
+
+
+def test_columns_of_arrow_are_read(task: mb.Task) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    texts = ["O = vmirror(I)", None, "O = I"]
+    tasks = [json.dumps(task.to_dict())] * 3
+    expected = mb.reward(texts, task)
+    assert expected[:2] == [1.0, 0.0]
+    for column in (pa.array(texts), pa.chunked_array([texts])):
+        assert mb.reward(column, task) == expected
+        assert mb.reward(column, pa.array(tasks)) == expected
+    chats = pa.array([[{"role": "assistant", "content": text}] for text in texts])
+    assert mb.reward(chats, task) == expected
 
 
 def test_attempts_are_grids_that_a_competition_takes(task: mb.Task) -> None:

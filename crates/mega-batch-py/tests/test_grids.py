@@ -33,6 +33,23 @@ def test_lists_tuples_and_rows_of_arrays_are_grids() -> None:
 
     assert mb.Grid(Tensor()).tolist() == ROWS
 
+    class Row:
+        def __init__(self, row: list[int]) -> None:
+            self.row = row
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.array(self.row)
+
+    assert mb.Grid([Row(row) for row in ROWS]).tolist() == ROWS  # type: ignore[list-item]
+
+
+def test_a_masked_array_is_refused() -> None:
+    masked = np.ma.masked_array(ROWS, mask=np.zeros((2, 3), dtype=bool))
+    for grid in (masked, list(masked), masked.astype(object)):
+        with pytest.raises(TypeError, match="a masked array: expected one without a mask, as its `filled` gives"):
+            mb.Grid(grid)
+    assert mb.Grid(masked.filled(0)).tolist() == ROWS
+
 
 def test_the_array_given_is_copied() -> None:
     array = np.array(ROWS, dtype=np.int8)

@@ -459,6 +459,7 @@ def test_a_data_set_is_what_hugging_face_reads(tmp_path: Path) -> None:
     files = sorted(path.name for path in (folder / "data").iterdir())
     assert files == ["test-00000.parquet", "train-00000.parquet", "train-00001.parquet", "train-00002.parquet"]
     card = (folder / "README.md").read_text()
+    assert card.count("num_bytes: ") == 2
     assert card.startswith("---\n") and "num_examples: 7" in card and 'license: "mit"' in card and "Mine." in card
     with pytest.raises(FileExistsError, match="README.md: a data set is there already"):
         synth.write_dataset(folder, made)
@@ -466,14 +467,19 @@ def test_a_data_set_is_what_hugging_face_reads(tmp_path: Path) -> None:
         synth.write_dataset(tmp_path / "other", {"../up": made})
 
 
-def test_a_data_set_is_loaded_by_datasets(tmp_path: Path) -> None:
+def test_a_data_set_is_loaded_by_datasets(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     made = some(5)
     synth.write_dataset(tmp_path / "set", {"train": made[:4], "validation": made[4:]}, rows=3)
+    caplog.clear()
     loaded = datasets.load_dataset(str(tmp_path / "set"), cache_dir=str(tmp_path / "cache"))
+    assert not [each for each in caplog.records if "card" in each.getMessage()]
     assert {split: len(rows) for split, rows in loaded.items()} == {"train": 4, "validation": 1}
     assert loaded["train"][3] == made[3].to_dict() | {"candidate": made[3].candidate}
+    loaded["train"].save_to_disk(str(tmp_path / "saved"))
+    (saved,) = (tmp_path / "saved").glob("*.arrow")
+    assert list(synth.read_arrow(saved)) == made[:4]
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

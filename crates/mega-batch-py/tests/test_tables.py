@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,22 @@ def test_pandas_has_the_same(report: mb.Report) -> None:
     assert frame["error_line"][9] == 2 and frame["error_line"].isna()[0]
     dropped = report.results.to_pandas(drop_unfit=True)
     assert dropped["program"].tolist() == [0] * 3 + [3] * 3 + [4] * 3 and "task_id" not in dropped
+
+
+def test_a_frame_is_written_by_other_libraries(report: mb.Report, tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    frame = report.to_pandas()
+    expected = report.to_arrow()["output"].to_pylist()
+    frame.to_parquet(tmp_path / "a.parquet")
+    frame.to_feather(tmp_path / "a.feather")
+    for again in (pandas.read_parquet(tmp_path / "a.parquet"), pandas.read_feather(tmp_path / "a.feather")):
+        outputs = again["output"].tolist()
+        assert [None if each is None else [row.tolist() for row in each] for each in outputs] == expected
+    assert pa.Table.from_pandas(frame)["output"].to_pylist() == expected
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    assert polars.from_pandas(frame)["output"].to_list() == expected
+    assert polars.from_arrow(report.to_arrow())["output"].to_list() == expected
 
 
 @pytest.mark.parametrize(("library", "extra"), [("pyarrow", "arrow"), ("pandas", "pandas")])

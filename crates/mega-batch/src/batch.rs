@@ -58,7 +58,7 @@ pub struct UnknownJob {
 }
 
 impl<'a> Batch<'a> {
-    /// Each program on the task to which it belongs ([`TaskIds`]). Programs without a task and tasks without a
+    /// Each program on the task to which it belongs ([`TaskIds`]), or on all to which it may. Programs without a task and tasks without a
     /// program are left out.
     pub fn own_tasks(programs: &'a [Program], tasks: &'a [Task]) -> Self {
         let mut by_id: HashMap<&str, Vec<u32>> = HashMap::new();
@@ -67,9 +67,9 @@ impl<'a> Batch<'a> {
         }
         let ids = TaskIds::new(by_id.keys().copied());
         let jobs = programs.iter().enumerate().flat_map(|(at, program)| {
-            let own = ids.of(program).and_then(|id| by_id.get(id));
-            let own = own.map_or(&[][..], Vec::as_slice);
-            own.iter().map(move |&task| Job {
+            let own = ids.all_of(program).into_iter();
+            let own = own.flat_map(|id| by_id.get(id).into_iter().flatten());
+            own.map(move |&task| Job {
                 program: at as u32,
                 task,
             })

@@ -1,11 +1,12 @@
 //! Reads tasks and programs from files: everything that is readable, with an [`InputError`] for everything else.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, Program, TaskError, wide_text};
+use arc_dsl::{ParseError, Program, TaskError, says_no_task, wide_text};
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -116,31 +117,30 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// Reads a file of UTF-8 text, plain or compressed with gzip. The size limits of [`read_tasks`] hold.
+/// Reads a file of UTF-8 text, plain or compressed. The size limits of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
     text(file, unpacked(file)?)
 }
 
-/// The files in a folder whose names are wanted, and errors.
-fn files(
-    folder: &Path,
-    is_wanted: impl Fn(&str) -> bool,
-    what: &str,
-) -> (Vec<PathBuf>, Vec<InputError>) {
+/// The files in a folder whose names are wanted; none of them is an error.
+fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool, what: &str) -> Walk {
     let mut walk = Walk::through(folder, is_wanted);
     if walk.files.is_empty() && walk.errors.is_empty() {
         let message = format!("no {what} in this folder");
         walk.errors.push(InputError::whole(folder, message));
     }
-    (walk.files, walk.errors)
+    walk
 }
 
-/// The JSON files in a folder, and errors.
-pub(crate) fn json_files(folder: &Path) -> (Vec<PathBuf>, Vec<InputError>) {
+/// The JSON files in a folder.
+pub(crate) fn json_files(folder: &Path) -> Walk {
     files(folder, is_json, "files of attempts (*.json)")
 }
 
-/// The extensions of JSON files, without `.gz`.
+/// The extensions of compressed files.
+const PACKED_EXTENSIONS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
+
+/// The extensions of JSON files, without those of compressed ones.
 const JSON_EXTENSIONS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
 
 /// Whether a file in a folder or an archive counts as JSON, by its name.
@@ -153,22 +153,66 @@ fn is_python(name: &str) -> bool {
     ends_with_one(name, &[".py"])
 }
 
-fn is_zip(name: &str) -> bool {
-    name.to_ascii_lowercase().ends_with(".zip")
+/// Whether the name is that of an archive that is read: zip, or tar in any compression.
+fn is_archive(name: &str) -> bool {
+    const ARCHIVES: [&str; 7] = [".zip", ".tar", ".tgz", ".txz", ".tzst", ".tbz2", ".tbz"];
+    ends_with_one(name, &ARCHIVES)
 }
 
-/// Whether the name is that of an archive, readable or not.
-fn is_archive(name: &str) -> bool {
-    const PACKED: [&str; 10] = [
-        ".tar", ".tgz", ".tbz2", ".txz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z", ".rar", ".zip",
+/// Whether the name is that of an archive that is not read.
+fn is_other_archive(name: &str) -> bool {
+    ends_with_one(name, &[".7z", ".rar", ".lzma", ".lz4", ".lz", ".z", ".br"])
+}
+
+/// Whether the name is that of data in a form that is not read.
+fn is_other_data(name: &str) -> bool {
+    const DATA: [&str; 20] = [
+        ".arrow", ".csv", ".db", ".feather", ".h5", ".hdf5", ".jsonc", ".json5", ".msgpack",
+        ".npy", ".npz", ".orc", ".parquet", ".pickle", ".pkl", ".sqlite", ".tsv", ".xlsx", ".yaml",
+        ".yml",
     ];
-    ends_with_one(name, &PACKED)
+    ends_with_one(name, &DATA) || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")
+}
+
+/// What makes the rows of a table a file that is read.
+fn to_json_lines(file: &Path) -> Option<String> {
+    let name = file.to_string_lossy();
+    let (module, read, all) = if ends_with_one(&name, &[".parquet"]) {
+        (".parquet", "read_table", "")
+    } else if is_arrow_file(file) {
+        (".feather", "read_table", "")
+    } else if ends_with_one(&name, &[".arrow"]) {
+        ("", "ipc.open_stream", ".read_all()")
+    } else {
+        return None;
+    };
+    let lines = file.with_extension("jsonl");
+    Some(format!(
+        "the rows of a table are read from what this writes: python -c \"import json, pyarrow{module} as p; rows = \
+         p.{read}('{name}'){all}; [print(json.dumps(row)) for row in rows.to_pylist()]\" > {}",
+        lines.display()
+    ))
+}
+
+/// Whether it is a file of Arrow, as `feather` is, rather than a stream.
+fn is_arrow_file(file: &Path) -> bool {
+    let mut begin = [0; 6];
+    let is_one = ends_with_one(&file.to_string_lossy(), &[".arrow", ".feather"]);
+    let opened = is_one.then(|| File::open(file).ok()).flatten();
+    opened.is_some_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == *b"ARROW1"
 }
 
 fn ends_with_one(name: &str, endings: &[&str]) -> bool {
     let name = name.to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let name = without_packing(&name);
     endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The name without the extension of a compressed file.
+fn without_packing(name: &str) -> &str {
+    let packed = PACKED_EXTENSIONS.iter();
+    let mut plain = packed.filter_map(|extension| name.strip_suffix(extension));
+    plain.next().unwrap_or(name)
 }
 
 /// The name of a file without its extension.
@@ -177,26 +221,41 @@ pub(crate) fn stem(file: &Path) -> String {
         return "stdin".to_owned();
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    let stem = Path::new(name).file_stem().unwrap_or_default();
+    let stem = Path::new(without_packing(&name))
+        .file_stem()
+        .unwrap_or_default();
     stem.to_string_lossy().into_owned()
+}
+
+/// The name of the folder of a file whose own name is that of files of any task, as in `ID/task.json` and
+/// `ID/solution.py`. `is_found` says that the folder was found, not named; otherwise it has to be an id of the ARC data.
+fn id_of_folder(file: &Path, is_found: bool) -> Option<String> {
+    let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
+    let is_id = is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name);
+    (is_id && says_no_task(&stem(file))).then_some(name)
+}
+
+/// Whether it is an id of the ARC data: eight hexadecimal digits.
+fn is_arc_id(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The contents of a folder and its subfolders.
 #[derive(Default)]
-struct Walk {
+pub(crate) struct Walk {
     /// The wanted files, sorted by name within each folder.
-    files: Vec<PathBuf>,
-    /// Notes on what is skipped: links to folders, which are not followed so that the walk ends, and archives.
-    notes: Vec<InputError>,
-    errors: Vec<InputError>,
+    pub(crate) files: Vec<PathBuf>,
+    /// Notes on what is skipped: links to folders, which are not followed so that the walk ends, archives, and data in
+    /// other forms.
+    pub(crate) notes: Vec<InputError>,
+    pub(crate) errors: Vec<InputError>,
 }
 
 impl Walk {
     /// Walks through a folder. Skips hidden files, and those that systems and notebooks leave behind.
     fn through(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Self {
         let mut walk = Self::default();
-        let mut archives = Vec::new();
+        let (mut archives, mut others) = (Vec::new(), Vec::new());
         let mut listed = ArchiveListing::default();
         let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
         let is_seen = |entry: &walkdir::DirEntry| {
@@ -229,12 +288,14 @@ impl Walk {
             }
             let name = entry.file_name().to_string_lossy();
             if is_wanted(&name) {
-                if is_zip(&name) {
-                    listed.add(entry.path(), |name| !is_zip(name) && is_wanted(name));
+                if is_archive(&name) {
+                    listed.add(entry.path(), |name| !is_archive(name) && is_wanted(name));
                 }
                 walk.files.push(entry.into_path());
-            } else if is_archive(&name) {
+            } else if is_archive(&name) || is_other_archive(&name) {
                 archives.push(entry.into_path());
+            } else if is_other_data(&name) {
+                others.push(entry.into_path());
             }
         }
         if let [first, more @ ..] = archives.as_slice() {
@@ -246,10 +307,40 @@ impl Walk {
             };
             walk.notes.push(InputError::whole(first, message));
         }
+        walk.notes.extend(note_others(folder, &others));
         walk.notes.extend(listed.notes);
         walk.errors.extend(listed.errors);
         walk
     }
+}
+
+/// A note on files of data in a folder that are not read, with one of each kind.
+fn note_others(folder: &Path, files: &[PathBuf]) -> Option<InputError> {
+    let mut by_kind = BTreeMap::new();
+    for file in files {
+        by_kind.entry(file.extension()).or_insert(file);
+    }
+    let name = |file: &&PathBuf| {
+        let name = file.strip_prefix(folder).unwrap_or(file);
+        name.to_string_lossy().into_owned()
+    };
+    let told: Vec<_> = by_kind.values().map(name).collect();
+    let count = match files.len() {
+        0 => return None,
+        1 => "a file".to_owned(),
+        count => format!("{count} files"),
+    };
+    let more = match files.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more of these kinds"),
+    };
+    let advice = by_kind.values().find_map(|file| to_json_lines(file));
+    let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
+    let message = format!(
+        "{count} of data in a form that is not read: {}{more}{advice}",
+        told.join(", ")
+    );
+    Some(InputError::whole(folder, message))
 }
 
 /// Whether a file or folder with this name is not user data: hidden ones, including `._*`, and the extra folder in

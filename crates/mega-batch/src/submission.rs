@@ -64,7 +64,8 @@ impl Submission {
     /// Reads a complete file: both attempts for each test input of each task. Returns the first error.
     pub fn read(file: &Path) -> Result<Self, InputError> {
         let submitted = Submitted::read(file);
-        let mut wrong = submitted.errors.into_iter().chain(submitted.missing);
+        let wrong = submitted.errors.into_iter();
+        let mut wrong = wrong.chain(submitted.missing).chain(submitted.extra);
         if let Some(error) = wrong.next() {
             return Err(error);
         }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
-use super::seeds::{PairSeed, PairsSeed};
+use super::seeds::{InputSeed, OutputSeed, PairSeed, PairsSeed};
 use super::solutions::Solutions;
 use super::text::{JsonKind, Places, Text, first_of, kind_of, shortened};
 use super::{OtherSplit, Pair, Task};
@@ -54,6 +54,21 @@ pub struct FileTask {
     pub task: Task,
     /// Whether it is a bare list of pairs, all of which are `train`.
     pub is_bare: bool,
+    /// Whether it is one of several rows that give their ids. Data sets may have one for each test input of a task.
+    pub is_row: bool,
+    /// The number of its test input among those of the task, if the row gives it.
+    pub test_index: Option<usize>,
+}
+
+impl FileTask {
+    fn of(task: Task) -> Self {
+        Self {
+            task,
+            is_bare: false,
+            is_row: false,
+            test_index: None,
+        }
+    }
 }
 
 /// The text of a program in a JSON file.
@@ -73,6 +88,9 @@ pub struct FileProgram {
 
 /// The maximum nesting of tasks by id in objects by split.
 const MAX_DEPTH: usize = 3;
+
+/// The keys under which a row gives the number of its test input.
+const TEST_INDEX_KEYS: [&str; 2] = ["test_index", "pair_index"];
 
 /// The maximum number of keys that an error names.
 const KEYS_TOLD: usize = 6;
@@ -202,8 +220,21 @@ impl TaskFile {
         let own_id = own_id(&entries, id).or_else(|| said_id(&entries, id).filter(|_| !is_task));
         let program = program(&entries).filter(|_| is_task || own_id.is_some());
         if is_task {
+            let before = self.tasks.len();
+            let row_id = own_id
+                .as_deref()
+                .filter(|_| matches!(id, TaskName::Numbered(_)));
             let id = own_id.as_deref().unwrap_or(id.name());
-            self.task(&text.clone().of_task(id), id, &entries);
+            let text = text.clone().of_task(id);
+            if is_columns(&entries) {
+                self.columns(&text, id, &entries);
+            } else {
+                self.task(&text, id, &entries);
+            }
+            for task in &mut self.tasks[before..] {
+                task.is_row = row_id.is_some();
+                task.test_index = test_index(&entries).filter(|_| task.is_row);
+            }
         }
         let bad = || entries.iter().find(|(key, _)| key == "program");
         if let Some((key, program, value)) = program {
@@ -216,7 +247,7 @@ impl TaskFile {
         } else if entries.iter().any(|(_, it)| attempts(it.get())) {
             self.form = FileForm::Submission;
             self.refuse(text, "a submission: attempts by task");
-        } else if depth == 0 && entries.iter().any(|(_, it)| is_list_of_grids(it.get())) {
+        } else if depth == 0 && are_solutions(&entries, id) {
             self.form = FileForm::Solutions;
             self.solutions = Solutions::of(text);
         } else if depth < MAX_DEPTH && has_tasks(&entries, depth) {
@@ -224,7 +255,9 @@ impl TaskFile {
         } else if depth == 0 && self.programs_by_id(text, &entries) {
         } else {
             let is_like_tasks = |(key, value): &(String, &RawValue)| {
-                is_pairs(value.get()) || matches!(key.as_str(), "train" | "test" | "input")
+                is_pairs(value.get())
+                    || matches!(key.as_str(), "train" | "test" | "input" | "examples")
+                    || column(key).is_some()
             };
             if depth == 0 && !entries.iter().any(is_like_tasks) {
                 self.form = FileForm::Foreign;
@@ -368,13 +401,14 @@ impl TaskFile {
             return;
         }
         let id = id.to_owned();
+        let task = Task {
+            id,
+            train,
+            ..Task::default()
+        };
         self.tasks.push(FileTask {
-            task: Task {
-                id,
-                train,
-                ..Task::default()
-            },
             is_bare: true,
+            ..FileTask::of(task)
         });
     }
 
@@ -394,6 +428,7 @@ impl TaskFile {
                 "testing" if is_training(entries) => "test",
                 "fewshots" if is_fewshots(entries) => "train",
                 "question" if is_fewshots(entries) => "test",
+                "examples" if is_example_pairs(entries) => "train",
                 key => key,
             };
             let is_known = matches!(split, "train" | "test");
@@ -430,11 +465,116 @@ impl TaskFile {
         }
         // A task whose pairs are all bad is dropped.
         if task.pair_count() > 0 || self.errors.len() == errors {
-            self.tasks.push(FileTask {
-                task,
-                is_bare: false,
-            });
+            self.tasks.push(FileTask::of(task));
         }
+    }
+
+    /// A task whose inputs and outputs are separate lists, as in the columns of tables.
+    fn columns<'a>(&mut self, text: &Text<'a>, id: &str, entries: &Entries<'a>) {
+        let errors = self.errors.len();
+        let mut columns: [[Option<Text<'a>>; 2]; 2] = Default::default();
+        let mut places = Places::new(text);
+        let is_listed = is_listed(entries);
+        for (key, value) in entries {
+            let part = places.of_key(key, value);
+            if is_listed && key == "list" {
+                let (elements, _) = part.elements("a list");
+                let mut places = Places::new(&part);
+                for ((at, element), (split, side)) in elements.iter().enumerate().zip(LISTED) {
+                    columns[split][side] = Some(places.of_index(at, element));
+                }
+                continue;
+            }
+            let column = if is_listed {
+                (key == "label").then_some(LABEL)
+            } else {
+                column(key)
+            };
+            let Some((split, side)) = column else {
+                continue;
+            };
+            if columns[split][side].is_some() {
+                let message = format!(
+                    "the key `{key}` stands here a second time, under this or another name"
+                );
+                return self.errors.push(part.error(message));
+            }
+            columns[split][side] = Some(part);
+        }
+        let [train, test] = columns.map(|[inputs, outputs]| self.zipped(inputs, outputs));
+        let (Some((train, _)), Some((test, tests_left_out))) = (train, test) else {
+            return;
+        };
+        let task = Task {
+            id: id.to_owned(),
+            train,
+            test,
+            tests_left_out,
+            ..Task::default()
+        };
+        if task.pair_count() > 0 || self.errors.len() == errors {
+            self.tasks.push(FileTask::of(task));
+        }
+    }
+
+    /// The grids of a column: a list of them, or a single one.
+    fn grids<'a>(&mut self, text: Option<Text<'a>>) -> Option<Vec<Text<'a>>> {
+        let text = text.filter(|text| kind_of(text.json) != JsonKind::Null);
+        let Some(text) = text else {
+            return Some(Vec::new());
+        };
+        if is_grid(text.json) {
+            return Some(vec![text]);
+        }
+        let (elements, broken) = text.elements("a list of grids");
+        if let Some(error) = broken {
+            self.errors.push(error);
+            return None;
+        }
+        let mut places = Places::new(&text);
+        let elements = elements.iter().enumerate();
+        Some(
+            elements
+                .map(|(at, element)| places.of_index(at, element))
+                .collect(),
+        )
+    }
+
+    /// The pairs of inputs and outputs in separate lists, and the indices of those that could not be read; `None` if
+    /// it is not known which belong together.
+    fn zipped(
+        &mut self,
+        inputs: Option<Text<'_>>,
+        outputs: Option<Text<'_>>,
+    ) -> Option<(Vec<Pair>, Vec<usize>)> {
+        let place = outputs.clone();
+        let (inputs, outputs) = (self.grids(inputs)?, self.grids(outputs)?);
+        if let Some(place) = place.filter(|_| !outputs.is_empty() && outputs.len() != inputs.len())
+        {
+            let message = format!(
+                "{} outputs for {} inputs: expected one for each",
+                outputs.len(),
+                inputs.len()
+            );
+            self.errors.push(place.error(message));
+            return None;
+        }
+        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+        for (at, input) in inputs.iter().enumerate() {
+            let output = outputs.get(at).map(|output| output.read(OutputSeed));
+            let pair = input.read(InputSeed).and_then(|input| {
+                let output = output.transpose()?.flatten();
+                Ok(Pair::new(input, output))
+            });
+            match pair {
+                Ok(pair) => pairs.push(pair),
+                Err(error) => {
+                    self.errors.push(error);
+                    left_out.push(at);
+                }
+            }
+        }
+        Some((pairs, left_out))
     }
 
     /// The pairs of a list that could be read, and the indices of the others; `None` if it is not a list.
@@ -651,7 +791,87 @@ fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
         .iter()
         .filter(|(key, _)| key == "train" || key == "test");
     let is_task = known.next().is_some_and(|(_, value)| !is_split(value));
-    is_task || is_examples(entries) || is_training(entries) || is_fewshots(entries)
+    is_task
+        || is_examples(entries)
+        || is_training(entries)
+        || is_fewshots(entries)
+        || is_example_pairs(entries)
+        || is_columns(entries)
+}
+
+/// Whether an object has its train pairs under `examples`: objects, or lists of an input and an output.
+fn is_example_pairs(entries: &Entries<'_>) -> bool {
+    let is_pair_list = |json: &str| {
+        let first = first_of(json).filter(|first| kind_of(first) == JsonKind::List);
+        first.is_some_and(|pair| {
+            let (both, _) = elements_of(pair);
+            both.len() == 2 && both.iter().all(|it| is_grid(it.get()))
+        })
+    };
+    let is_it = |(key, value): &(String, &RawValue)| {
+        key == "examples" && (is_pairs(value.get()) || is_pair_list(value.get()))
+    };
+    !has_key(entries, "train") && entries.iter().any(is_it)
+}
+
+/// The split (0 is train, 1 is test) and the side (0 is input, 1 is output) of the grids in a column.
+type Column = (usize, usize);
+
+/// What the parts of `list` are.
+const LISTED: [Column; 3] = [(0, 0), (0, 1), (1, 0)];
+
+/// What `label` is beside `list`.
+const LABEL: Column = (1, 1);
+
+/// The column of this name, such as `example_inputs`.
+fn column(key: &str) -> Option<Column> {
+    let (split, side) = key.rsplit_once('_')?;
+    let split = match split {
+        "example" | "examples" | "train" | "training" | "demo" | "demonstration" | "fewshot" => 0,
+        "question" | "test" | "testing" | "query" => 1,
+        _ => return None,
+    };
+    match side {
+        "input" | "inputs" => Some((split, 0)),
+        "output" | "outputs" => Some((split, 1)),
+        _ => None,
+    }
+}
+
+/// Whether an object has inputs and outputs in separate lists of grids.
+fn is_columns(entries: &Entries<'_>) -> bool {
+    let has = |wanted: Column| {
+        let mut entries = entries.iter();
+        entries.any(|(key, it)| column(key) == Some(wanted) && is_list_of_grids(it.get()))
+    };
+    let is_known = |key: &str| matches!(key, "train" | "test");
+    let has_pairs = entries.iter().any(|(key, _)| is_known(key));
+    !has_pairs && (has((0, 0)) && has((0, 1)) || is_listed(entries))
+}
+
+/// Whether an object has the inputs, the outputs and the test inputs in a `list`, and the test outputs as `label`.
+fn is_listed(entries: &Entries<'_>) -> bool {
+    let is_it = |(key, value): &(String, &RawValue)| {
+        key == "list" && kind_of(value.get()) == JsonKind::List && {
+            let (parts, _) = elements_of(value.get());
+            parts.len() == LISTED.len() && parts.iter().all(|it| is_list_of_grids(it.get()))
+        }
+    };
+    has_key(entries, "label") && entries.iter().any(is_it)
+}
+
+/// The number of the test input that a row is for.
+fn test_index(entries: &Entries<'_>) -> Option<usize> {
+    let is_it = |(key, _): &&(String, &RawValue)| TEST_INDEX_KEYS.contains(&key.as_str());
+    let (_, value) = entries.iter().find(is_it)?;
+    value.get().parse().ok()
+}
+
+/// Whether an object holds solutions: lists of grids by task, and not a row that has some of its parts as such.
+fn are_solutions(entries: &Entries<'_>, id: TaskName<'_>) -> bool {
+    let is_one =
+        |(key, it): &(String, &RawValue)| !is_word_of_splits(key) && is_list_of_grids(it.get());
+    matches!(id, TaskName::OfFile(_)) && !says_id(entries) && entries.iter().any(is_one)
 }
 
 /// Whether an object names its parts `fewshots` and `question`, like rows of data sets.
@@ -696,7 +916,7 @@ fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
 
 /// Whether a key consists of words that name parts of a task.
 fn is_word_of_splits(key: &str) -> bool {
-    const WORDS: [&str; 30] = [
+    const WORDS: [&str; 34] = [
         "arc",
         "case",
         "cases",
@@ -712,6 +932,8 @@ fn is_word_of_splits(key: &str) -> bool {
         "gen",
         "input",
         "inputs",
+        "label",
+        "list",
         "output",
         "outputs",
         "pair",
@@ -720,6 +942,8 @@ fn is_word_of_splits(key: &str) -> bool {
         "problems",
         "queries",
         "query",
+        "question",
+        "questions",
         "sample",
         "samples",
         "support",
@@ -754,21 +978,29 @@ fn has_first(json: &str, is_wanted: impl Fn(&str) -> bool) -> bool {
 
 /// Whether it is a list of lists of lists.
 fn is_list_of_grids(json: &str) -> bool {
-    let mut json = json;
-    for _ in 0..2 {
-        if kind_of(json) != JsonKind::List {
-            return false;
-        }
+    nesting(json) >= 3
+}
+
+/// Whether it is a list of lists of anything else.
+fn is_grid(json: &str) -> bool {
+    nesting(json) == 2
+}
+
+/// How many lists begin a value, each as the first element of the one before; four at most.
+fn nesting(mut json: &str) -> usize {
+    let mut depth = 0;
+    while depth < 4 && kind_of(json) == JsonKind::List {
+        depth += 1;
         match first_of(json) {
             Some(first) => json = first,
-            None => return false,
+            None => break,
         }
     }
-    kind_of(json) == JsonKind::List
+    depth
 }
 
 /// Describes an object: what it seems to be, and its keys.
-fn described(entries: &Entries<'_>) -> String {
+pub(super) fn described(entries: &Entries<'_>) -> String {
     if entries.is_empty() {
         return "an empty object".to_owned();
     }

@@ -187,9 +187,22 @@ pub(super) struct PairSeed;
 seed!(
     PairSeed,
     Pair,
-    deserialize_map,
+    deserialize_any,
     "a pair: an object with the key `input` and, where it is known, `output`",
     {
+        /// A pair may also be a list of both.
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let input = seq.next_element_seed(InputSeed)?;
+            let output = seq.next_element_seed(OutputSeed)?;
+            let rest = seq.next_element::<IgnoredAny>()?;
+            match (input, output, rest) {
+                (Some(input), Some(output), None) => Ok(Pair::new(input, output)),
+                _ => Err(A::Error::custom(
+                    "expected a pair: an object, or a list of an input and an output",
+                )),
+            }
+        }
+
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let (mut input, mut output) = (None, None);
             let mut others = Vec::new();
@@ -260,7 +273,8 @@ seed!(
 );
 
 /// Reads an output; `null` and a list without rows mean that it is not known.
-struct OutputSeed;
+#[derive(Clone, Copy)]
+pub(super) struct OutputSeed;
 
 seed!(
     OutputSeed,

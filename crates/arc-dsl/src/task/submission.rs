@@ -1,10 +1,13 @@
 //! [`SubmissionFile`]: the attempts for test inputs, in the format of competitions.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::value::RawValue;
 
 use super::error::TaskError;
+use super::file::described;
 use super::seeds::InputSeed;
-use super::text::{JsonKind, Places, Text, kind_of};
+use super::text::{JsonKind, Places, Text, kind_of, shortened};
 use crate::grid::Grid;
 
 /// The attempts of a file, and the errors in it.
@@ -14,12 +17,16 @@ pub struct SubmissionFile {
     pub tasks: Vec<SubmittedTask>,
     /// Values that are not attempts in places of attempts, or text that is not a submission.
     pub errors: Vec<TaskError>,
-    /// Attempts that are missing or `null`.
+    /// Attempts that are missing, `null` or `[]`.
     pub missing: Vec<TaskError>,
+    /// The first attempt beyond the second of a test input. Such attempts do not count.
+    pub extra: Option<TaskError>,
+    /// What is odd but not an error: test inputs that are known by their place only.
+    pub notes: Vec<TaskError>,
+    /// Whether no attempts were found where attempts should be; then the errors say what was found.
+    pub is_foreign: bool,
     /// Whether there is an attempt, valid or not.
     has_attempts: bool,
-    /// Whether no attempts were found where attempts should be.
-    is_foreign: bool,
 }
 
 /// The attempts submitted for a task.
@@ -33,6 +40,8 @@ pub struct SubmittedTask {
     pub column: usize,
     /// For each test input, the attempts that are grids.
     pub tests: Vec<Vec<SubmittedGrid>>,
+    /// Whether the attempts say in `metadata.pair_index` which test input they are for.
+    pub is_indexed: bool,
 }
 
 /// An attempt.
@@ -51,10 +60,25 @@ pub struct SubmittedGrid {
 /// The keys of the attempts for a test input.
 const ATTEMPTS: [&str; 2] = ["attempt_1", "attempt_2"];
 
+/// The most test inputs of a task; a higher `pair_index` is an error.
+const MAX_TESTS: usize = 100;
+
 const TESTS: &str =
     "a list that holds for each test input an object with `attempt_1` and `attempt_2`";
 
 const SUBMISSION: &str = "a submission: an object that holds for each task a list of attempts";
+
+type Entries<'a> = [(String, &'a RawValue)];
+
+/// An attempt, with what it says about its test input.
+struct Attempt {
+    /// Its index in [`ATTEMPTS`].
+    number: usize,
+    /// `None` if it is no answer, or no grid.
+    grid: Option<SubmittedGrid>,
+    /// The test input that it is for.
+    test: Option<usize>,
+}
 
 impl SubmissionFile {
     /// Reads the text of a file: attempts by task, or those of a single task, whose id is then `name`.
@@ -70,9 +94,14 @@ impl SubmissionFile {
         };
         if kind_of(text.json) == JsonKind::List {
             file.task(&text, name);
+            file.is_foreign &= !file.has_attempts;
             return file;
         }
         let (entries, broken) = text.entries(SUBMISSION);
+        if broken.is_none() && are_tests(&entries) {
+            file.task(&text, name);
+            return file;
+        }
         let mut seen = HashSet::new();
         let mut places = Places::new(&text);
         for (id, value) in &entries {
@@ -84,83 +113,202 @@ impl SubmissionFile {
                 file.errors.push(part.error(message));
             }
         }
-        if file.is_foreign && broken.is_none() {
-            file = Self::default();
+        file.is_foreign &= !file.has_attempts && broken.is_none();
+        if file.is_foreign {
+            let is_list = |(_, value): &(String, &RawValue)| kind_of(value.get()) == JsonKind::List;
             let found = if entries.iter().any(|(key, _)| key == "train") {
                 "a task"
-            } else {
+            } else if entries.iter().any(is_list) {
                 "objects without any `attempt_1`"
+            } else {
+                &*described(&entries)
             };
-            file.errors
-                .push(text.error(format!("expected {SUBMISSION}, found {found}")));
+            let error = text.error(format!("expected {SUBMISSION}, found {found}"));
+            file = Self {
+                errors: vec![error],
+                is_foreign: true,
+                ..Self::default()
+            };
         }
         file.errors.extend(broken);
         file
     }
 
     fn task(&mut self, text: &Text<'_>, id: &str) {
-        let (elements, broken) = text.elements(TESTS);
-        if let Some(error) = broken {
-            return self.errors.push(error);
-        }
+        // The place of each element, by its index or its key.
+        let mut elements = Vec::new();
         let mut places = Places::new(text);
-        let mut tests = Vec::with_capacity(elements.len());
-        for (at, element) in elements.iter().enumerate() {
-            tests.push(self.test(&places.of_index(at, element)));
+        let entries = match kind_of(text.json) {
+            JsonKind::Object => text.entries(TESTS).0,
+            _ => Vec::new(),
+        };
+        if are_tests(&entries) {
+            for (key, value) in &entries {
+                let place = key.parse().unwrap_or_default();
+                elements.push((place, places.of_key(key, value)));
+            }
+        } else {
+            let (found, broken) = text.elements(TESTS);
+            if let Some(error) = broken {
+                self.is_foreign = true;
+                return self.errors.push(error);
+            }
+            let found = found.iter().enumerate();
+            elements.extend(found.map(|(at, element)| (at, places.of_index(at, element))));
         }
+        let read: Vec<_> = elements
+            .iter()
+            .map(|(place, element)| (*place, element, self.test(element)))
+            .collect();
+        let count = read.iter().map(|(place, ..)| place + 1).max();
+        let (tests, is_indexed) = self.placed(text, count.unwrap_or_default(), read);
         self.tasks.push(SubmittedTask {
             task: id.to_owned(),
             line: text.line,
             column: text.column,
             tests,
+            is_indexed,
         });
     }
 
-    fn test(&mut self, text: &Text<'_>) -> Vec<SubmittedGrid> {
+    /// The attempts of each test input. `metadata.pair_index` says which it is; an element without one is for the test
+    /// input of its place, unless other attempts are for that.
+    fn placed(
+        &mut self,
+        text: &Text<'_>,
+        count: usize,
+        elements: Vec<(usize, &Text<'_>, Vec<Attempt>)>,
+    ) -> (Vec<Vec<SubmittedGrid>>, bool) {
+        let said = |attempts: &[Attempt]| attempts.iter().find_map(|it| it.test);
+        let is_indexed = elements.iter().any(|(.., it)| said(it).is_some());
+        let claimed: HashSet<_> = elements.iter().filter_map(|(.., it)| said(it)).collect();
+        let mut tests: BTreeMap<usize, [Option<Attempt>; 2]> = BTreeMap::new();
+        for (place, element, attempts) in elements {
+            let index = said(&attempts);
+            if is_indexed && index.is_none() {
+                if attempts.iter().all(|attempt| attempt.grid.is_none()) {
+                    continue;
+                }
+                if claimed.contains(&place) {
+                    let message = format!(
+                        "no `pair_index` says which test input this is for, and other attempts are for test \
+                         input {place}: it is left out"
+                    );
+                    self.errors.push(element.error(message));
+                    continue;
+                }
+                let message =
+                    format!("no `pair_index`: by its place it is taken for test input {place}");
+                self.notes.push(element.error(message));
+            }
+            let mut is_told = false;
+            for attempt in attempts {
+                let test = attempt.test.or(index).unwrap_or(place);
+                let slot = &mut tests.entry(test).or_default()[attempt.number];
+                if slot.is_none() {
+                    *slot = Some(attempt);
+                } else if !is_told {
+                    let message = format!(
+                        "test input {test} has attempts in two places: the first ones are used"
+                    );
+                    self.errors.push(element.error(message));
+                    is_told = true;
+                }
+            }
+        }
+        let last = tests.keys().next_back().map_or(0, |last| last + 1);
+        let count = count.max(last);
+        if is_indexed {
+            let lacks = |at: &usize| !tests.contains_key(at);
+            let lacking: Vec<_> = (0..count).filter(lacks).map(|at| at.to_string()).collect();
+            if !lacking.is_empty() {
+                let message = format!(
+                    "no attempts for test input {}: it counts as wrong",
+                    lacking.join(", ")
+                );
+                self.missing.push(text.error(message));
+            }
+        }
+        let of_test = |at| tests.remove(&at).unwrap_or_default();
+        let tests = (0..count).map(of_test);
+        let grids = |attempts: [Option<Attempt>; 2]| {
+            let attempts = attempts.into_iter().flatten();
+            attempts.filter_map(|attempt| attempt.grid).collect()
+        };
+        let tests = tests.map(grids);
+        (tests.collect(), is_indexed)
+    }
+
+    fn test(&mut self, text: &Text<'_>) -> Vec<Attempt> {
         let (entries, broken) = text.entries("an object with `attempt_1` and `attempt_2`");
         if let Some(error) = broken {
+            self.is_foreign = true;
             self.errors.push(error);
             return Vec::new();
         }
-        let is_attempt = |(key, _): &(String, _)| key.starts_with("attempt_");
-        self.has_attempts |= entries.iter().any(is_attempt);
-        self.is_foreign = !self.has_attempts && (self.is_foreign || !entries.is_empty());
-        let mut grids = Vec::new();
+        let has_attempts = entries.iter().any(is_attempt);
+        self.has_attempts |= has_attempts;
+        self.is_foreign |= !has_attempts && !entries.is_empty();
+        let mut found = Vec::new();
         let mut places = Places::new(text);
+        let has = |wanted: &&str| entries.iter().any(|(key, _)| key == wanted);
         for (key, value) in &entries {
             let part = places.of_key(key, value);
-            if ATTEMPTS.contains(&key.as_str()) {
-                grids.extend(self.attempt(&part));
-            } else if key.starts_with("attempt_") {
-                let message = "an attempt too many: expected `attempt_1` and `attempt_2`";
+            if let Some(number) = ATTEMPTS.iter().position(|known| known == key) {
+                found.extend(self.attempt(&part, number));
+            } else if !key.starts_with("attempt_") || is_no_answer(part.json) {
+            } else if !ATTEMPTS.iter().all(has) {
+                let message = "expected `attempt_1` and `attempt_2` before another attempt";
                 self.errors.push(part.error(message));
+            } else {
+                self.extra.get_or_insert_with(|| {
+                    part.error(
+                        "more attempts than `attempt_1` and `attempt_2`: these two count, here and in all of \
+                         the file",
+                    )
+                });
             }
         }
         for key in ATTEMPTS {
-            if !entries.iter().any(|(found, _)| found == key) {
+            if !has(&key) {
                 let message = format!("no `{key}`: it counts as wrong");
                 self.missing.push(text.error(message));
             }
         }
-        grids
+        found
     }
 
-    /// The grid of an attempt, which may also be the `answer` of an object.
-    fn attempt(&mut self, text: &Text<'_>) -> Option<SubmittedGrid> {
+    /// An attempt: a grid, or an object that has it as `answer`.
+    fn attempt(&mut self, text: &Text<'_>, number: usize) -> Option<Attempt> {
+        let mut test = Ok(None);
+        let mut grid = None;
         if kind_of(text.json) == JsonKind::Object {
             let (entries, _) = text.entries("a grid");
-            let answer = entries.iter().find(|(key, _)| key == "answer");
-            if let Some((key, value)) = answer {
-                return self.grid(&Places::new(text).of_key(key, value));
+            let mut places = Places::new(text);
+            for (key, value) in &entries {
+                let part = places.of_key(key, value);
+                match key.as_str() {
+                    "answer" => grid = Some(part),
+                    "metadata" => test = pair_index(&part),
+                    _ => {}
+                }
             }
         }
-        self.grid(text)
+        let grid = self.grid(grid.as_ref().unwrap_or(text));
+        match test {
+            Ok(test) => Some(Attempt { number, grid, test }),
+            Err(error) => {
+                self.errors.push(error);
+                None
+            }
+        }
     }
 
     fn grid(&mut self, text: &Text<'_>) -> Option<SubmittedGrid> {
-        if kind_of(text.json) == JsonKind::Null {
+        if is_no_answer(text.json) {
+            let found = shortened(text.json);
             self.missing
-                .push(text.error("no grid but null: it counts as wrong"));
+                .push(text.error(format!("no grid but {found}: it counts as wrong")));
             return None;
         }
         match text.read(InputSeed) {
@@ -181,6 +329,56 @@ impl SubmissionFile {
     }
 }
 
+fn is_attempt((key, _): &(String, &RawValue)) -> bool {
+    key.starts_with("attempt_")
+}
+
+/// Whether these are the entries of an object that holds attempts by the number of their test input.
+fn are_tests(entries: &Entries<'_>) -> bool {
+    let is_test = |(key, value): &(String, &RawValue)| {
+        let is_number = key.parse().is_ok_and(|number: usize| number < MAX_TESTS);
+        is_number
+            && Text::new(value.get().as_bytes()).is_ok_and(|text| {
+                let (inner, _) = text.entries(TESTS);
+                inner.iter().any(is_attempt)
+            })
+    };
+    !entries.is_empty() && entries.iter().all(is_test)
+}
+
+/// Whether a value stands for no answer: `null`, or lists without a cell.
+fn is_no_answer(json: &str) -> bool {
+    match kind_of(json) {
+        JsonKind::Null => true,
+        JsonKind::List => json
+            .bytes()
+            .all(|byte| byte.is_ascii_whitespace() || b"[],".contains(&byte)),
+        JsonKind::Object | JsonKind::Other => false,
+    }
+}
+
+/// The test input that an attempt is for, by its metadata.
+fn pair_index(text: &Text<'_>) -> Result<Option<usize>, TaskError> {
+    let (entries, _) = text.entries("an object");
+    let mut places = Places::new(text);
+    for (key, value) in &entries {
+        let part = places.of_key(key, value);
+        if key != "pair_index" || kind_of(part.json) == JsonKind::Null {
+            continue;
+        }
+        let index = part.json.parse().ok();
+        return match index.filter(|index: &usize| *index < MAX_TESTS) {
+            Some(index) => Ok(Some(index)),
+            None => Err(part.error(format!(
+                "expected the number of a test input, from 0 to {}, found {}: the attempt is left out",
+                MAX_TESTS - 1,
+                shortened(part.json)
+            ))),
+        };
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,6 +393,10 @@ mod tests {
             (
                 r#"{"a": [{"x": 1}, {"y": 2}], "b": [{"x": 1}]}"#,
                 "objects without any `attempt_1`",
+            ),
+            (
+                r#"{"score": 1.0, "task_results": {"a": {"score": 1.0}}}"#,
+                "the keys `score`, `task_results`",
             ),
         ] {
             let file = SubmissionFile::read("x", text.as_bytes());
@@ -213,7 +415,8 @@ mod tests {
             r#"{"a": [{"attempt_1": [[1]]}], "b": [{"x": 1}]}"#,
             "{}",
         ] {
-            assert!(SubmissionFile::read("x", text.as_bytes()).errors.is_empty());
+            let file = SubmissionFile::read("x", text.as_bytes());
+            assert!(file.errors.is_empty() && !file.is_foreign, "{text}");
         }
     }
 
@@ -256,14 +459,165 @@ mod tests {
                 "line 2, column 21, b[0].attempt_1: expected a grid: a list of rows, found string \"x\"",
                 "line 2, column 41, b[0].attempt_2[0][0]: expected a colour: an integer from -128 to 127, \
                  found number `1.5`",
-                "line 2, column 61, b[0].attempt_3: an attempt too many: expected `attempt_1` and `attempt_2`",
                 "line 2, column 69, b[1]: expected an object with `attempt_1` and `attempt_2`, found integer `7`",
                 "line 2, column 78, c: expected a list that holds for each test input an object with \
                  `attempt_1` and `attempt_2`, found an object",
                 "line 2, column 87, a: the id stands here a second time: expected each once",
             ]
         );
+        assert_eq!(
+            told(file.extra.as_slice()),
+            [
+                "line 2, column 61, b[0].attempt_3: more attempts than `attempt_1` and `attempt_2`: these two count, \
+                 here and in all of the file"
+            ]
+        );
         let one = SubmissionFile::read("x", br#"[{"attempt_1": [[1]], "attempt_2": [[1]]}]"#);
         assert_eq!((one.tasks[0].task.as_str(), one.errors.len()), ("x", 0));
+    }
+    /// The colours of the attempts for each test input.
+    fn colours(file: &SubmissionFile) -> Vec<Vec<i8>> {
+        let [task] = &file.tasks[..] else {
+            panic!("{:?}", file.tasks)
+        };
+        let of_test =
+            |test: &Vec<SubmittedGrid>| test.iter().map(|it| it.grid.cells()[0]).collect();
+        task.tests.iter().map(of_test).collect()
+    }
+
+    fn told(errors: &[TaskError]) -> Vec<String> {
+        let of_error = |error: &TaskError| format!("{}: {}", error.path, error.message);
+        errors.iter().map(of_error).collect()
+    }
+
+    fn indexed(elements: &[&[(i8, &str)]]) -> SubmissionFile {
+        let element = |attempts: &&[(i8, &str)]| {
+            let attempts = (1..).zip(*attempts);
+            let attempts = attempts.map(|(number, (colour, index))| {
+                let index = match *index {
+                    "" => String::new(),
+                    index => format!(r#""pair_index": {index}"#),
+                };
+                format!(
+                    r#""attempt_{number}": {{"metadata": {{{index}}}, "answer": [[{colour}]]}}"#
+                )
+            });
+            format!("{{{}}}", attempts.collect::<Vec<_>>().join(", "))
+        };
+        let elements: Vec<_> = elements.iter().map(element).collect();
+        let text = format!("[{}]", elements.join(", "));
+        SubmissionFile::read("x", text.as_bytes())
+    }
+
+    #[test]
+    fn the_pair_index_says_which_test_input_attempts_are_for() {
+        let file = indexed(&[
+            &[(1, "2"), (2, "2")],
+            &[(3, "0"), (4, "")],
+            &[(5, "1"), (6, "null")],
+        ]);
+        assert_eq!(colours(&file), [[3, 4], [5, 6], [1, 2]]);
+        let all = [&file.errors, &file.missing, &file.notes];
+        assert!(all.iter().all(|it| it.is_empty()), "{file:?}");
+        // Each attempt for itself.
+        let file = indexed(&[&[(1, "1"), (2, "0")], &[(3, "0"), (4, "1")]]);
+        assert_eq!(colours(&file), [[3, 2], [1, 4]]);
+    }
+
+    #[test]
+    fn a_pair_index_that_is_missing_doubled_or_impossible_is_told() {
+        let file = indexed(&[&[(1, ""), (2, "")], &[(3, "1"), (4, "1")]]);
+        assert_eq!(colours(&file), [[1, 2], [3, 4]]);
+        assert!(file.tasks[0].is_indexed && file.errors.is_empty());
+        let by_place = "[0]: no `pair_index`: by its place it is taken for test input 0";
+        assert_eq!(told(&file.notes), [by_place]);
+
+        let file = indexed(&[&[(1, ""), (2, "")], &[(3, "0"), (4, "0")]]);
+        assert_eq!(colours(&file), [vec![3, 4], vec![]]);
+        let not_known = "[0]: no `pair_index` says which test input this is for, and other attempts are for test input \
+             0: it is left out";
+        assert_eq!(told(&file.errors), [not_known]);
+        let lacking = ": no attempts for test input 1: it counts as wrong";
+        assert_eq!(told(&file.missing), [lacking]);
+
+        let file = indexed(&[&[(1, "0"), (2, "0")], &[(3, "0"), (4, "0")]]);
+        assert_eq!(colours(&file), [vec![1, 2], vec![]]);
+        let twice = "[1]: test input 0 has attempts in two places: the first ones are used";
+        assert_eq!(told(&file.errors), [twice]);
+
+        for index in [
+            "-1",
+            "1.5",
+            "100",
+            "1e3",
+            "\"1\"",
+            "[0]",
+            "18446744073709551616",
+        ] {
+            let file = indexed(&[&[(1, index)], &[(3, "1"), (4, "1")]]);
+            assert_eq!(colours(&file), [vec![], vec![3, 4]], "{index}");
+            let impossible = format!(
+                "[0].attempt_1.metadata.pair_index: expected the number of a test input, from 0 to 99, found {index}: \
+                 the attempt is left out"
+            );
+            assert_eq!(told(&file.errors), [impossible]);
+        }
+        // Without attempts there is no place to be told of.
+        let text = br#"[{"attempt_1": null, "attempt_2": null}, {"attempt_1": {"answer": [], "metadata": {"pair_index": 0}},
+"attempt_2": {"answer": [[2]], "metadata": {"pair_index": 0}}}]"#;
+        let file = SubmissionFile::read("x", text);
+        assert_eq!(colours(&file), [vec![2], vec![]]);
+        assert!(file.errors.is_empty() && file.notes.is_empty(), "{file:?}");
+    }
+
+    #[test]
+    fn attempts_may_be_in_an_object_by_the_number_of_their_test_input() {
+        let [one, two] =
+            [1, 2].map(|colour| format!(r#"{{"attempt_1": [[{colour}]], "attempt_2": null}}"#));
+        for text in [
+            format!(r#"{{"1": {two}, "0": {one}}}"#),
+            format!(r#"{{"x": {{"0": {one}, "1": {two}}}}}"#),
+        ] {
+            let file = SubmissionFile::read("x", text.as_bytes());
+            assert_eq!((file.tasks[0].task.as_str(), file.errors.len()), ("x", 0));
+            assert_eq!(colours(&file), [[1], [2]]);
+        }
+        // Numbers may be ids, too.
+        let file = SubmissionFile::read("x", format!(r#"{{"0": [{one}]}}"#).as_bytes());
+        assert_eq!(file.tasks[0].task, "0");
+    }
+
+    #[test]
+    fn lists_without_a_cell_are_no_answer() {
+        let text = br#"[{"attempt_1": [], "attempt_2": [[]]}, {"attempt_1": {"answer": [ ]}, "attempt_2": [[1]]}]"#;
+        let file = SubmissionFile::read("x", text);
+        assert_eq!(colours(&file), [vec![], vec![1]]);
+        assert!(file.errors.is_empty(), "{file:?}");
+        let no_grid =
+            |path: &str, found: &str| format!("{path}: no grid but {found}: it counts as wrong");
+        let expected = [
+            no_grid("[0].attempt_1", "[]"),
+            no_grid("[0].attempt_2", "[[]]"),
+            no_grid("[1].attempt_1.answer", "[ ]"),
+        ];
+        assert_eq!(told(&file.missing), expected);
+    }
+
+    #[test]
+    fn attempts_beyond_the_second_are_told_once() {
+        let attempts: Vec<_> = (1..9)
+            .map(|it| format!(r#""attempt_{it}": [[{it}]]"#))
+            .collect();
+        let test = format!("{{{}}}", attempts.join(", "));
+        let file = SubmissionFile::read("x", format!("[{test}, {test}]").as_bytes());
+        assert_eq!(colours(&file), [[1, 2], [1, 2]]);
+        assert!(file.errors.is_empty() && file.extra.is_some(), "{file:?}");
+        let text = br#"[{"attempt_1": [[1]], "attempt_3": [[2]]}]"#;
+        let file = SubmissionFile::read("x", text);
+        let lacking = "[0].attempt_3: expected `attempt_1` and `attempt_2` before another attempt";
+        assert_eq!(told(&file.errors), [lacking]);
+        let text =
+            br#"[{"attempt_1": [[1]], "attempt_2": [[2]], "attempt_3": null, "attempt_4": []}]"#;
+        assert_eq!(SubmissionFile::read("x", text).extra, None);
     }
 }

@@ -34,10 +34,11 @@ pub(crate) struct Check {
 impl Check {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let read = self.chosen.read(&self.tasks, &[]);
+        let submitted = Submitted::read(&self.submission);
         if !self.quiet {
             note(&read.notes);
+            note(&submitted.notes);
         }
-        let submitted = Submitted::read(&self.submission);
         let mut errors = read.errors;
         let faults = submitted.faults(&self.submission, &read.tasks);
         let count = faults.len();

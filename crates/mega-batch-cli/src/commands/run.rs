@@ -10,8 +10,8 @@ use arc_dsl::builtin::{self, BuiltIn};
 use arc_dsl::{MAX_SIDE, Program, Task};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
-    Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode,
-    Options, Placement, Summary, TaskDetails, TaskState, escaped,
+    Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Job, Merging,
+    Mode, Options, Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
 use rayon::prelude::*;
@@ -397,7 +397,11 @@ impl Run {
             (_, []) => "nothing to run: no programs\n".to_owned(),
             _ if self.all_pairs || !summary.is_complete() => Table { batch, summary }.to_string(),
             _ => {
-                let notes = [idle_programs(batch, summary), idle_tasks(summary)];
+                let notes = [
+                    idle_programs(batch, summary),
+                    shared_names(batch),
+                    idle_tasks(summary),
+                ];
                 let table = Table { batch, summary }.to_string();
                 let notes = notes
                     .into_iter()
@@ -455,6 +459,29 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
     Some(format!(
         "{count} {have} no task here ({why}); \
          --all-pairs runs every program on every task"
+    ))
+}
+
+/// Which programs are run on several tasks, since these have one name.
+fn shared_names(batch: &Batch<'_>) -> Option<String> {
+    let jobs: Vec<_> = batch.jobs().collect();
+    let of_program = jobs.chunk_by(|a, b| a.program == b.program);
+    let id = |job: &Job| &*batch.tasks()[job.task as usize].id;
+    let mut shared = of_program.filter(|jobs| jobs.iter().any(|job| id(job) != id(&jobs[0])));
+    let first = shared.next()?;
+    let name = program_label(
+        &batch.programs()[first[0].program as usize],
+        batch.programs(),
+    );
+    let more = match shared.count() {
+        0 => String::new(),
+        1 => ", and 1 more program likewise".to_owned(),
+        count => format!(", and {count} more programs likewise"),
+    };
+    let tasks = a_few(first.iter().map(id));
+    Some(format!(
+        "{name} may be for each of {tasks}, and is run on each{more}; a line `# task: ID` above a program, or a folder \
+         of that name, says which is meant"
     ))
 }
 

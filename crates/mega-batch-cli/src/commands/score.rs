@@ -1,5 +1,6 @@
 //! `mega-batch score`: scores a submission.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +64,10 @@ impl Score {
         let submitted = Submitted::read(&self.submission);
         let mut errors = read.errors;
         errors.extend(submitted.errors.iter().cloned());
-        let score = submitted.score(&KnownOutputs::of_tasks(&read.tasks));
+        let known = KnownOutputs::of_tasks(&read.tasks);
+        let tests: HashMap<_, _> = known.iter().map(|it| (it.task, it.outputs.len())).collect();
+        errors.extend(submitted.beyond(|task| tests.get(task).copied()));
+        let score = submitted.score(&known);
         let is_known = |task: &mega_batch::TaskScore| task.attempted.is_some();
         let is_foreign = !score.tasks.iter().any(is_known) && !submitted.tasks.is_empty();
         if is_foreign && meant == Selection::Tasks {
@@ -72,6 +76,8 @@ impl Score {
         }
         if !self.quiet {
             note(&read.notes);
+            note(&submitted.notes);
+            note(&submitted.extra);
             note(&submitted.missing);
         }
         tell(&errors);

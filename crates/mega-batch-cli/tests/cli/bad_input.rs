@@ -204,7 +204,7 @@ fn bad_files_and_folders() {
     );
     run(
         "--tasks empty good.json --programs empty good.py",
-        "empty: no task files (*.json, *.jsonl, *.ndjson, these with .gz, *.zip) in this folder\n\
+        "empty: no task files (*.json, *.jsonl, *.ndjson, these with .gz, .xz, .zst, .bz2, *.zip, *.tar) in this folder\n\
          empty: no programs (*.py, or JSON with the keys `program` and `task_id`) in this folder\n",
     );
     run(
@@ -233,14 +233,14 @@ fn a_task_of_a_taken_id_is_refused_unless_it_is_the_same() {
     let folder = Folder::new();
     let other = mirror_task().replace('5', "6");
     folder
-        .write("a.json", mirror_task())
-        .write("same/a.json", mirror_task());
+        .write("00aa11bb.json", mirror_task())
+        .write("same/00aa11bb.json", mirror_task());
     folder
-        .write("other/a.json", other)
-        .write("a.py", mirror_program("solve_a"));
-    let done = folder.run("run --tasks a.json same other --programs a.py");
-    let expected =
-        "other/a.json: a.train[1].input: differs from what `a.json` has, which is used\n";
+        .write("other/00aa11bb.json", other)
+        .write("a.py", mirror_program("solve_00aa11bb"));
+    let done = folder.run("run --tasks 00aa11bb.json same other --programs a.py");
+    let expected = "other/00aa11bb.json: 00aa11bb.train[1].input: differs from what `00aa11bb.json` has, which is \
+                    used\n";
     assert_eq!((done.code, done.stderr.as_str()), (2, expected));
     assert!(
         done.stdout

@@ -227,39 +227,198 @@ fn packed_tasks_are_known_by_their_content() {
     assert_eq!((done.code, lines.len()), (2, 3));
 }
 
+/// A task of one pair, as xz, zstd and bzip2 pack it.
+const PACKED: [(&str, &str); 3] = [
+    (
+        "xz",
+        "fd377a585a000004e6d6b446020021011c00000010cf58cce0003700305d003d888a876381965a9edb2a2dba57e4c32f1b72 \
+         d04bf0475adde3ed52075b79f4d23acfb67f07f55548da3fb490a051e00011d0bceb5f296fe700014c38bc0d48541fb6f37d \
+         010000000004595a",
+    ),
+    (
+        "zst",
+        "28b52ffd00688d010012430a0fc0eb749935a22d9bfaaf0f05752d2fcd277845cebad9a0e1ebb07628b813fc42a6909da029 \
+         239d2c010053369d",
+    ),
+    (
+        "bz2",
+        "425a6839314159265359c286a75f00001a9b8010043010000a2221de0a200054532626419182553f526d4f4d4f5321e9ef13 \
+         fdc503bc32580b101d53bf2df4f91a166e6a8a6b2a2a63b6a177245385090c286a75f0",
+    ),
+];
+
+fn packed_task(digits: &str) -> Vec<u8> {
+    let digits = digits.replace(' ', "");
+    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(byte).collect()
+}
+
+fn tarred(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, *bytes).unwrap();
+    }
+    archive.into_inner().unwrap()
+}
+
+#[test]
+fn tasks_are_unpacked_however_they_are_packed() {
+    let train = "a: train match";
+    for (extension, digits) in PACKED {
+        let packed = packed_task(digits);
+        let name = format!("a.json.{extension}");
+        check(
+            &[(&*name, packed.clone())],
+            &format!("--tasks {name}"),
+            &[train],
+        );
+        // Known by its content, found by its name.
+        check(&[("a.json", packed.clone())], "--tasks a.json", &[train]);
+        check(
+            &[(&*format!("x/{name}"), packed.clone())],
+            "--tasks x",
+            &[train],
+        );
+        // Several streams after each other are one.
+        let twice = [packed.clone(), packed.clone()].concat();
+        let folder = Folder::new();
+        folder
+            .write("a.json", twice)
+            .write("b.json", &packed[..packed.len() - 9]);
+        let (done, _) = run(&folder, "--tasks a.json b.json");
+        let lines: Vec<_> = done.stderr.lines().collect();
+        assert!(
+            lines[0].contains("expected nothing more behind the value"),
+            "{extension}: {}",
+            done.stderr
+        );
+        assert!(
+            lines[1].starts_with("b.json: cannot be unpacked: "),
+            "{extension}: {}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn tar_archives_are_read_as_zip_archives_are() {
+    let task = mirror_task();
+    let packed = packed_task(PACKED[0].1);
+    let files = [
+        ("./x/a.json", task.as_bytes()),
+        ("x/b.json.xz", &packed),
+        ("x/._a.json", b"?"),
+        ("x/readme.txt", b"?"),
+    ];
+    let (a, b) = (format!("a: {RIGHT}"), "b: train match");
+    let plain = tarred(&files);
+    let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
+    zipped.write_all(&plain).unwrap();
+    let zipped = zipped.finish().unwrap();
+    for (name, bytes) in [("t.tar", &plain), ("t.tar.gz", &zipped), ("t.tgz", &zipped)] {
+        check(
+            &[(name, bytes.clone())],
+            &format!("--tasks {name}"),
+            &[&a, b],
+        );
+        check(
+            &[(&*format!("x/{name}"), bytes.clone())],
+            "--tasks x",
+            &[&a, b],
+        );
+    }
+    let folder = Folder::new();
+    let other = task.replace("[0,5]", "[0,6]");
+    let program = mirror_program("solve_a");
+    let files = [
+        ("a.json", other.as_bytes()),
+        ("a.json", task.as_bytes()),
+        ("a.py", program.as_bytes()),
+        ("inner.7z", b""),
+    ];
+    let whole = tarred(&files);
+    folder
+        .write("t.tar", &whole)
+        .write("cut.tar", &whole[..700])
+        .write("none.tar", tarred(&files[2..]));
+    let (done, document) = folder.run_json("--tasks t.tar --programs t.tar");
+    let differ = "t.tar/a.json: 2 files of this name in the archive, which differ: expected one, the last one is read\n";
+    assert!(done.stderr.contains(differ), "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("archives within archives are not read: inner.7z"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!((done.code, outcomes(&document)), (2, vec![a]));
+    let (done, _) = run(&folder, "--tasks cut.tar none.tar");
+    assert_eq!(
+        done.stderr,
+        "cut.tar: broken tar archive\nnone.tar: no task files in this tar archive\n"
+    );
+}
+
+#[test]
+fn data_in_other_forms_is_told_in_one_line() {
+    let folder = Folder::new();
+    for name in [
+        "a.csv",
+        "b.csv",
+        "train.parquet",
+        "x/t.arrow",
+        "a.npz",
+        "a.pkl",
+        "c.json.txt",
+        "66cc44dd",
+        "LICENSE",
+        "a.png",
+    ] {
+        folder.write(&format!("data/{name}"), "?");
+    }
+    let told = "data: 8 files of data in a form that is not read: 66cc44dd, x/t.arrow, a.csv, a.npz, train.parquet, a.pkl, \
+                c.json.txt and 1 more of these kinds; the rows of a table are read from what this writes: python -c ";
+    let (done, _) = run(&folder, "--tasks data");
+    assert_eq!(done.code, 2);
+    folder.write("data/a.json", mirror_task());
+    let done = folder.run("run --tasks data --programs mirror.py --all-pairs");
+    assert!(
+        done.code == 0 && done.stderr.starts_with(&format!("note: {told}")),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
+    folder
+        .write("train.parquet", "PAR1..")
+        .write("a.npy", b"\x93NUMPY");
+    let (done, _) = run(&folder, "--tasks train.parquet a.npy");
+    let expected = "train.parquet: expected text, as it is or packed with gzip, xz, zstd or bzip2, found a Parquet file; the \
+                    rows of a table are read from what this writes: python -c \"import json, pyarrow.parquet as p; rows = \
+                    p.read_table('train.parquet'); [print(json.dumps(row)) for row in rows.to_pylist()]\" > train.jsonl\n";
+    assert!(done.stderr.starts_with(expected), "{}", done.stderr);
+    assert!(
+        done.stderr.ends_with("found an array of NumPy\n"),
+        "{}",
+        done.stderr
+    );
+}
+
 #[test]
 fn archives_that_are_not_read_are_said_to_be_packed() {
     let folder = Folder::new();
-    let mut tar = vec![0; 1024];
-    tar[..6].copy_from_slice(b"a.json");
-    tar[257..262].copy_from_slice(b"ustar");
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(&tar).unwrap();
     folder
-        .write("t.tar", &tar)
-        .write("t.tgz", packed.finish().unwrap())
         .write("t.7z", b"7z\xbc\xaf\x27\x1c...")
         .write("a.py", mirror_program("solve_a"))
         .write("a.json", mirror_task());
-    for (file, found) in [
-        ("t.tar", "a tar archive"),
-        ("t.tgz", "a tar archive"),
-        ("t.7z", "a 7z archive"),
+    let message = "t.7z: expected text, as it is or packed with gzip, xz, zstd or bzip2, found a 7z archive, which has to \
+                   be unpacked first\n";
+    for options in [
+        "--tasks t.7z --programs a.py",
+        "--tasks a.json --programs t.7z",
     ] {
-        let message = format!(
-            "{file}: expected text, as it is or packed with gzip, found {found}, which has to be unpacked first\n"
-        );
-        for options in [
-            format!("--tasks {file} --programs a.py"),
-            format!("--tasks a.json --programs {file}"),
-        ] {
-            let done = folder.run(&format!("run {options}"));
-            assert_eq!(
-                (done.code, done.stderr.as_str()),
-                (2, message.as_str()),
-                "{options}"
-            );
-        }
+        let done = folder.run(&format!("run {options}"));
+        assert_eq!((done.code, done.stderr.as_str()), (2, message), "{options}");
     }
 }
 
@@ -291,7 +450,7 @@ fn what_of_an_archive_is_not_read_is_told() {
         }
     }
     folder.write("t.zip", &packed).write("x/t.zip", &packed);
-    folder.write("x/u.tar.gz", "").write("x/v.7z", "");
+    folder.write("x/u.rar", "").write("x/v.7z", "");
     for place in ["t.zip", "x"] {
         let (done, document) = folder.run_json(&format!("--tasks {place} --programs {place}"));
         let archive = if place == "x" { "x/t.zip" } else { place };
@@ -307,7 +466,7 @@ fn what_of_an_archive_is_not_read_is_told() {
         }
         // Identical entries are no loss.
         assert!(!done.stderr.contains("c.json: 2 files"), "{}", done.stderr);
-        let folder_told = "note: x/u.tar.gz: this archive and 1 more in the folder are not read here: they have to \
+        let folder_told = "note: x/u.rar: this archive and 1 more in the folder are not read here: they have to \
                            be unpacked first\n";
         assert_eq!(
             done.stderr.contains(folder_told),
@@ -343,6 +502,63 @@ fn rows_of_data_sets_may_call_their_parts_otherwise() {
         "--tasks rows.jsonl",
         &[&format!("rows_0: {RIGHT}"), &format!("rows_1: {RIGHT}")],
     );
+}
+
+#[test]
+fn rows_of_one_task_are_put_together() {
+    let row = |test: Value, rest: Value| {
+        let mut row = json!({ "id": "a", "train": [pair(1, 2), pair(0, 5)], "test": [test] });
+        row.as_object_mut()
+            .unwrap()
+            .extend(rest.as_object().unwrap().clone());
+        row
+    };
+    let lines = |rows: &[Value]| {
+        let lines: Vec<_> = rows.iter().map(Value::to_string).collect();
+        (lines.join("\n") + "\n").into_bytes()
+    };
+    let wrong = json!({ "input": [[7, 8]], "output": [[7, 8]] });
+    let open = json!({ "input": [[7, 8]] });
+    let train = "a: train match train match";
+    let [first, second] = [0, 1].map(|at| json!({ "test_index": at }));
+    for (rows, expected) in [
+        (
+            [row(pair(3, 4), json!({})), row(wrong.clone(), json!({}))],
+            "test match test mismatch",
+        ),
+        // In the order of their numbers.
+        (
+            [row(wrong.clone(), second.clone()), row(pair(3, 4), first)],
+            "test match test mismatch",
+        ),
+        (
+            [
+                row(open.clone(), second.clone()),
+                row(wrong.clone(), second),
+            ],
+            "test mismatch",
+        ),
+    ] {
+        check(
+            &[("rows.jsonl", lines(&rows))],
+            "--tasks rows.jsonl",
+            &[&format!("{train} {expected}")],
+        );
+        // In two files, too.
+        let files = [
+            ("x/1.jsonl", lines(&[rows[0].clone(), rows[0].clone()])),
+            ("x/2.jsonl", lines(&[rows[1].clone(), rows[1].clone()])),
+        ];
+        check(&files, "--tasks x", &[&format!("{train} {expected}")]);
+    }
+    // Rows with other train pairs are no rows of one task.
+    let folder = Folder::new();
+    let other = json!({ "id": "a", "train": [pair(1, 2), pair(6, 5)], "test": [open] });
+    folder.write("rows.jsonl", lines(&[row(pair(3, 4), json!({})), other]));
+    let (done, document) = run(&folder, "--tasks rows.jsonl");
+    let told = "rows.jsonl: a.train[1].input: differs from what stands before it in this file, which is used\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, told));
+    assert_eq!(outcomes(&document), [format!("{train} test match")]);
 }
 
 #[test]
@@ -485,6 +701,120 @@ fn what_is_known_in_two_places_is_put_together() {
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 
+#[test]
+fn files_of_one_name_in_several_folders_are_several_tasks() {
+    let folder = Folder::new();
+    let turned =
+        json!({ "train": [{ "input": [[1], [2]], "output": [[2], [1]] }], "test": [pair(3, 3)] })
+            .to_string();
+    let versions = [
+        ("easy", mirror_task()),
+        ("hard", turned.clone()),
+        ("more/v1", mirror_task()),
+    ];
+    for (name, text) in &versions {
+        folder.write(&format!("t/{name}/7.json"), text);
+    }
+    folder
+        .write("p/easy/p.py", mirror_program("solve_7"))
+        .write(
+            "p/hard/7.py",
+            mirror_program("solve").replace("vmirror", "hmirror"),
+        )
+        .write("q.py", mirror_program("solve_7"))
+        .write(
+            "r.py",
+            format!("# task: hard/7\n{}", mirror_program("solve")),
+        );
+    let (done, document) = folder.run_json("--tasks t --programs p --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    // The third file is a version of the first.
+    let expected = [
+        format!("easy/7: {RIGHT}"),
+        "hard/7: train match test match".to_owned(),
+    ];
+    assert_eq!(outcomes(&document), expected);
+    let done = folder.run("run --tasks t --programs q.py");
+    let named = "note: t/easy/7.json: 7 is the name of 2 tasks, which are called easy/7, hard/7\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, named));
+    let several =
+        "note: solve_7 may be for each of easy/7, hard/7, and is run on each; a line `# task: ID`";
+    assert!(done.stdout.contains(several), "{}", done.stdout);
+    let (_, document) = folder.run_json("--tasks t --programs r.py --quiet");
+    assert_eq!(outcomes(&document), ["hard/7: train mismatch test match"]);
+    for (ids, count) in [("7", 2), ("easy/7", 1)] {
+        let (done, document) =
+            folder.run_json(&format!("--tasks t --ids {ids} --programs q.py --quiet"));
+        assert_eq!((done.code, outcomes(&document).len()), (0, count));
+    }
+    // One of them alone has the name of its file.
+    let (_, document) = folder.run_json("--tasks t/hard --programs q.py --quiet");
+    assert_eq!(outcomes(&document), ["7: train mismatch test match"]);
+    // The same name with the same train pairs, or an id of the ARC data, is one task.
+    let other = mirror_task().replace("[[4,3]]", "[[0]]");
+    folder
+        .write("o/1/a.json", mirror_task())
+        .write("o/2/a.json", other)
+        .write("o/1/00aa11bb.json", mirror_task())
+        .write("o/2/00aa11bb.json", turned);
+    let (done, document) = folder.run_json("--tasks o --programs q.py --all-pairs --quiet");
+    assert_eq!(
+        (
+            done.code,
+            outcomes(&document).len(),
+            done.stderr.lines().count()
+        ),
+        (2, 2, 2),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_file_of_a_common_name_has_that_of_its_folder() {
+    let folder = Folder::new();
+    let names = ["11aa22bb", "33cc44dd", "mine_7"];
+    for name in names {
+        folder
+            .write(
+                &format!("data/{name}/task.json"),
+                mirror_task().replace('5', &name[4..5].replace(|c: char| !c.is_ascii_digit(), "6")),
+            )
+            .write(&format!("sol/{name}/solution.py"), mirror_program("solve"));
+    }
+    let (done, document) = folder.run_json("--tasks data --programs sol --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(
+        outcomes(&document),
+        names.map(|name| format!("{name}: {RIGHT}"))
+    );
+    let programs: Vec<_> = document["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["program"].as_str().unwrap())
+        .collect();
+    assert_eq!(programs, ["solve_11aa22bb", "solve_33cc44dd", "solve_7"]);
+    // Named by themselves, as a shell names them.
+    let (done, document) = folder.run_json(
+        "--tasks data/11aa22bb/task.json data/33cc44dd/task.json --programs sol/11aa22bb/solution.py --quiet",
+    );
+    assert_eq!(
+        (done.code, outcomes(&document)),
+        (0, vec![format!("11aa22bb: {RIGHT}")]),
+        "{}",
+        done.stderr
+    );
+    // A folder that was named says nothing, and neither does one like `data`.
+    folder
+        .write("x/task.json", mirror_task())
+        .write("y/data/task.json", mirror_task());
+    for options in ["--tasks x/task.json", "--tasks x", "--tasks y"] {
+        let (_, document) = run(&folder, options);
+        assert_eq!(outcomes(&document), [format!("task: {RIGHT}")], "{options}");
+    }
+}
+
 /// As ARC-AGI-2 contains tasks of ARC-AGI-1.
 #[test]
 fn pairs_in_another_order_are_no_contradiction() {
@@ -617,6 +947,133 @@ fn a_folder_of_attempts_by_task_is_a_submission() {
         "{}",
         done.stdout
     );
+}
+
+/// As ARC Prize's own harness writes them.
+#[test]
+fn a_pair_index_decides_which_test_input_is_scored() {
+    let folder = Folder::new();
+    let task = json!({ "train": [pair(1, 2)], "test": [pair(5, 6), pair(7, 8)] });
+    let attempts = |answers: [(Value, u32); 2]| {
+        let [one, two] = answers.map(
+            |(answer, index)| json!({ "answer": answer, "metadata": { "pair_index": index } }),
+        );
+        json!({ "attempt_1": one, "attempt_2": two })
+    };
+    let of = |first, second| json!([attempts(first), attempts(second)]).to_string();
+    let second = [(json!([[8, 7]]), 1), (json!([]), 1)];
+    folder
+        .write("tasks/a.json", task.to_string())
+        .write(
+            "sub/a.json",
+            of(second.clone(), [(json!([]), 0), (json!([[6, 5]]), 0)]),
+        )
+        .write(
+            "sub/results.json",
+            r#"{"score": 1.0, "task_results": {"a": {"score": 1.0}}}"#,
+        )
+        .write(
+            "beyond/a.json",
+            of(second.clone(), [(json!([[6, 5]]), 0), (json!([[6, 5]]), 2)]),
+        );
+    let done = folder.run("score sub --tasks tasks");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout.starts_with("test inputs right  2 of 2"),
+        "{}",
+        done.stdout
+    );
+    let passed_over = "note: sub/results.json:1:1: passed over: expected a submission: an object that holds for each \
+                       task a list of attempts, found the keys `score`, `task_results`\n";
+    assert!(done.stderr.starts_with(passed_over), "{}", done.stderr);
+    assert_eq!(
+        done.stderr
+            .matches("no grid but []: it counts as wrong")
+            .count(),
+        2
+    );
+    let beyond = "[1].attempt_2.answer: the `pair_index` 2 is of no test input: the task has 2 test inputs, counted \
+                  from 0\n";
+    for command in ["score", "check"] {
+        let done = folder.run(&format!("{command} beyond --tasks tasks"));
+        assert_eq!(
+            (done.code, done.stderr.matches(beyond).count()),
+            (2, 1),
+            "{}",
+            done.stderr
+        );
+    }
+    // By itself, such a file is told as an error.
+    let done = folder.run("score sub/results.json --tasks tasks");
+    assert_eq!(
+        (done.code, done.stderr.lines().count()),
+        (2, 1),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn an_empty_list_is_no_answer_and_two_attempts_count() {
+    let folder = Folder::new();
+    let tasks = json!({ "a": { "train": [pair(1, 2)], "test": [pair(5, 6)] } });
+    let all = (1..9).map(|at| (format!("attempt_{at}"), json!([[at]])));
+    let eight: serde_json::Map<_, _> = all.collect();
+    folder
+        .write("tasks.json", tasks.to_string())
+        .write(
+            "empty.json",
+            r#"{"a": [{"attempt_1": [], "attempt_2": [[6, 5]]}]}"#,
+        )
+        .write("eight.json", json!({ "a": [eight] }).to_string());
+    let done = folder.run("score empty.json --tasks tasks.json");
+    let no_grid = "empty.json:1:22: a[0].attempt_1: no grid but []";
+    assert_eq!(
+        (done.code, done.stderr),
+        (0, format!("note: {no_grid}: it counts as wrong\n"))
+    );
+    assert!(
+        done.stdout.starts_with("test inputs right  1 of 1"),
+        "{}",
+        done.stdout
+    );
+    let done = folder.run("check empty.json --tasks tasks.json");
+    assert_eq!(
+        (done.code, done.stderr),
+        (2, format!("{no_grid}: it counts as wrong\n"))
+    );
+    let search = "search --tasks tasks.json --nodes 300 --workers 1 --submission out.json --over";
+    let done = folder.run(&format!("{search} empty.json"));
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stderr
+            .starts_with(&format!("note: {no_grid}: it is taken for none")),
+        "{}",
+        done.stderr
+    );
+    let out: Value =
+        serde_json::from_slice(&fs::read(folder.path().join("out.json")).unwrap()).unwrap();
+    assert!(out["a"][0].to_string().contains("[[6,5]]"), "{out}");
+
+    for (command, code) in [("score", 0), ("check", 2), (search, 0)] {
+        let options = if command == search {
+            "eight.json".to_owned()
+        } else {
+            "eight.json --tasks tasks.json".to_owned()
+        };
+        let done = folder.run(&format!("{command} {options}"));
+        assert_eq!(
+            (done.code, done.stderr.matches("more attempts than").count()),
+            (code, 1),
+            "{}",
+            done.stderr
+        );
+        assert!(
+            done.stderr.contains("a[0].attempt_3: more attempts than"),
+            "{}",
+            done.stderr
+        );
+    }
 }
 
 #[test]

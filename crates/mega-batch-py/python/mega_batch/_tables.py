@@ -113,7 +113,8 @@ def pandas(of: Report | Results, drop_unfit: bool) -> Any:
     if results.cells is not None:
         outputs = np.empty(len(results), dtype=object)
         for at, result in enumerate(results):
-            outputs[at] = result.output
+            # Of arrays of two dimensions no column of a file can be made.
+            outputs[at] = None if result.output is None else list(result.output)
         frame["output"] = outputs
     wanted = _wanted(results, drop_unfit)
     return frame if wanted is None else frame.iloc[wanted].reset_index(drop=True)

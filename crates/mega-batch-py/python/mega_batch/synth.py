@@ -491,15 +491,21 @@ def _of_batches(path: Path, batches: Iterable[Any]) -> Iterator[SynthTask]:
 
 
 def read_arrow(path: str | PathLike[str]) -> Iterator[SynthTask]:
-    """The tasks that `write_arrow` wrote. Raises ValueError with file and row for an invalid one."""
+    """The tasks of an Arrow file, as `write_arrow` writes it, or of a stream, as ``save_to_disk`` of ``datasets`` does.
+    Raises ValueError with file and row for an invalid one."""
     return _of_arrow(_pyarrow("read_arrow"), _path(path))
 
 
 def _of_arrow(pa: Any, path: Path) -> Iterator[SynthTask]:
     with pa.memory_map(str(path)) as file:
+        is_file = file.read(6) == b"ARROW1"
+        file.seek(0)
         with _opened(pa, path):
-            reader = pa.ipc.open_file(file)
-        yield from _of_batches(path, (reader.get_batch(at) for at in range(reader.num_record_batches)))
+            reader = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+        if is_file:
+            yield from _of_batches(path, (reader.get_batch(at) for at in range(reader.num_record_batches)))
+        else:
+            yield from _of_batches(path, reader)
 
 
 def read_parquet(path: str | PathLike[str]) -> Iterator[SynthTask]:
@@ -596,11 +602,12 @@ def write_dataset(
         raise FileExistsError(f"{there[0]}: a data set is there already")
     data.mkdir(parents=True, exist_ok=True)
     counts: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     try:
         with closing(_WriteProgress(progress)) as reporter:
             for split, made in by_name.items():
-                counts[split] = _write_split(pa, data, split, made, rows, reporter)
-        card.write_text(_card(folder, counts, name, licence, text), encoding="utf-8")
+                counts[split], sizes[split] = _write_split(pa, data, split, made, rows, reporter)
+        card.write_text(_card(folder, counts, sizes, name, licence, text), encoding="utf-8")
     except BaseException:
         # An incomplete data set is useless, and would be in the way of the next try.
         for part in data.glob("*.parquet"):
@@ -609,8 +616,11 @@ def write_dataset(
     return counts
 
 
-def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], rows: int, reporter: _WriteProgress) -> int:
-    count = 0
+def _write_split(
+    pa: Any, data: Path, split: str, made: Iterable[SynthTask], rows: int, reporter: _WriteProgress
+) -> tuple[int, int]:
+    """Returns the number of rows and that of their bytes in memory."""
+    count = size = 0
     waiting = iter(made)
     schema = _schema(pa)
     for number in itertools.count():
@@ -622,9 +632,10 @@ def _write_split(pa: Any, data: Path, split: str, made: Iterable[SynthTask], row
             for batch in _batches(pa, _after(first, part), reporter):
                 writer.write_batch(batch)
                 count += batch.num_rows
+                size += batch.nbytes
         if first is None:
             break
-    return count
+    return count, size
 
 
 def _first(made: Iterator[SynthTask], most: int) -> Iterator[SynthTask]:
@@ -641,10 +652,14 @@ def _after(first: SynthTask | None, others: Iterator[SynthTask]) -> Iterator[Syn
         yield from others
 
 
-def _card(folder: Path, counts: Mapping[str, int], name: str | None, licence: str, text: str) -> str:
+def _card(
+    folder: Path, counts: Mapping[str, int], sizes: Mapping[str, int], name: str | None, licence: str, text: str
+) -> str:
     pretty = name or folder.resolve().name
     files = "".join(f"  - split: {split}\n    path: data/{split}-*.parquet\n" for split in counts)
-    sizes = "".join(f"  - name: {split}\n    num_examples: {count}\n" for split, count in counts.items())
+    splits = "".join(
+        f"  - name: {split}\n    num_bytes: {sizes[split]}\n    num_examples: {count}\n" for split, count in counts.items()
+    )
     pairs = "".join(_PAIRS.format(name=part) for part in ("train", "test"))
     table = "".join(f"| {split} | {count} |\n" for split, count in counts.items())
     return (
@@ -658,7 +673,7 @@ def _card(folder: Path, counts: Mapping[str, int], name: str | None, licence: st
         "dataset_info:\n  features:\n"
         f"{_FEATURES.format(pairs=pairs)}"
         "  splits:\n"
-        f"{sizes}"
+        f"{splits}"
         "---\n\n"
         f"# {pretty}\n\n"
         f"{text}{chr(10) * 2 if text else ''}"

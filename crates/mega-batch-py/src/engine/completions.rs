@@ -32,7 +32,7 @@ mod code;
 mod messages;
 mod normal;
 
-use messages::completion;
+use messages::{completion, has_message, of_table};
 use normal::{Normal, Normaliser, sorted};
 
 /// The result for one text: the program found in it, and its result on the task.
@@ -313,7 +313,8 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
         return Ok((vec![task(object, &Place::Named("tasks"))?], vec![0; texts]));
     };
     // An iterator may be endless.
-    let items: Vec<_> = items.take(texts + 1).collect::<PyResult<_>>()?;
+    let items = items.take(texts + 1).map(|item| of_table(item?));
+    let items: Vec<_> = items.collect::<PyResult<_>>()?;
     if items.len() != texts {
         let found = match object.len() {
             Ok(found) => found.to_string(),
@@ -762,9 +763,23 @@ pub(crate) fn evaluate(
             ));
         }
         Err(_) => match texts.try_iter() {
-            Ok(items) => items
-                .map(|item| Ok(completion(&item?)))
-                .collect::<PyResult<_>>()?,
+            Ok(items) => {
+                let mut found = None;
+                let texts = items.map(|item| {
+                    let item = of_table(item?)?;
+                    let text = completion(&item);
+                    // None is what some samplers return in place of a text.
+                    if text.is_err() && !item.is_none() && !has_message(&item) {
+                        found.get_or_insert(item);
+                    }
+                    Ok(text)
+                });
+                let texts: Vec<_> = texts.collect::<PyResult<_>>()?;
+                if let Some(found) = found.filter(|_| texts.iter().all(Result::is_err)) {
+                    return Err(Place::Named("texts").expected("a list of texts", &found));
+                }
+                texts
+            }
             Err(_) => return Err(Place::Named("texts").expected("a list of texts", texts)),
         },
     };

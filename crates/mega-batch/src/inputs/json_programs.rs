@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arc_dsl::{FileForm, FileProgram, Reading, TaskFile, read_file};
 
 use super::packed::{Content, archive_contains, contents};
-use super::{InputError, ProgramsRead, Walk, is_json, is_python, is_zip, stem, unpacked};
+use super::{InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, unpacked};
 
 /// The programs in JSON files, and the other files.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl ProgramsInJson {
     }
 
     fn folder(&mut self, folder: &Path) {
-        let is_wanted = |name: &str| is_json(name) || is_python(name) || is_zip(name);
+        let is_wanted = |name: &str| is_json(name) || is_python(name) || is_archive(name);
         let walk = Walk::through(folder, is_wanted);
         let before = self.texts.len();
         let mut has_any = false;
@@ -61,7 +61,7 @@ impl ProgramsInJson {
                 if self.is_first(&file) {
                     self.others.push(OtherFile::Found(file));
                 }
-            } else if is_zip(&name) {
+            } else if is_archive(&name) {
                 // Archives with only tasks are not unpacked here.
                 if archive_contains(&file, is_python) {
                     has_any = true;

@@ -1,7 +1,7 @@
 //! Merges one task from two sources: each may add what the other lacks, and they conflict only if both have a value
 //! and these differ.
 
-use arc_dsl::{OtherSplit, Pair, Task};
+use arc_dsl::{Grid, OtherSplit, Pair, Task};
 
 /// A conflict between two tasks: a path in the task, and the numbers of pairs found there and known before, if these
 /// differ.
@@ -35,6 +35,78 @@ pub(super) fn merge(known: &mut Task, mut other: Task) -> Result<bool, Differenc
     }
     *known = merged;
     Ok(is_reordered)
+}
+
+/// The test inputs of a task of which each row of a data set has one or more: for each pair in its file the number that
+/// the row gives.
+pub(super) type TestIndices = Vec<Option<usize>>;
+
+/// The numbers of the test inputs of a row.
+pub(super) fn test_indices(row: &Task, index: Option<usize>) -> TestIndices {
+    match row.test_places().len() {
+        1 => vec![index],
+        count => vec![None; count],
+    }
+}
+
+/// Adds the test pairs of another row of the same task, in the order of the numbers if all rows give them. Returns
+/// whether its train pairs are in another order; `None` if it is no such row, since they are others.
+pub(super) fn join(
+    known: &mut Task,
+    indices: &mut TestIndices,
+    row: &mut Task,
+    index: Option<usize>,
+) -> Option<Result<bool, Difference>> {
+    let is_whole = row.tests_left_out.is_empty() || row.test_places().len() == 1;
+    if !is_whole || known.train.is_empty() {
+        return None;
+    }
+    let is_reordered = sort_like(&known.train, &mut row.train);
+    if known.train != row.train {
+        return None;
+    }
+    let of = |task: &Task| -> Vec<Option<Pair>> {
+        let places = task.test_places();
+        places.map(|place| task.test.get(place?).cloned()).collect()
+    };
+    let mut tests: Vec<_> = indices.iter().copied().zip(of(known)).collect();
+    for (index, pair) in test_indices(row, index).into_iter().zip(of(row)) {
+        let Some(pair) = pair else {
+            tests.push((index, None));
+            continue;
+        };
+        let is_it = |known: &Pair| known.input == pair.input;
+        let found = tests.iter_mut().enumerate();
+        let mut found = found.filter_map(|(at, (_, known))| Some((at, known.as_mut()?)));
+        let Some((at, known)) = found.find(|(_, known)| is_it(known)) else {
+            tests.push((index, Some(pair)));
+            continue;
+        };
+        if !merge_output(known, pair.output) {
+            return Some(Err(Difference {
+                path: format!("test[{at}].output"),
+                counts: None,
+            }));
+        }
+    }
+    for OtherSplit { name, pairs } in std::mem::take(&mut row.others) {
+        match known.others.iter_mut().find(|split| split.name == name) {
+            Some(split) => {
+                if let Err(difference) = merge_pairs(&name, &mut split.pairs, pairs) {
+                    return Some(Err(difference));
+                }
+            }
+            None => known.others.push(OtherSplit { name, pairs }),
+        }
+    }
+    if tests.iter().all(|(index, _)| index.is_some()) {
+        tests.sort_by_key(|(index, _)| *index);
+    }
+    let is_left_out = |(at, (_, pair)): (usize, &(_, Option<Pair>))| pair.is_none().then_some(at);
+    known.tests_left_out = tests.iter().enumerate().filter_map(is_left_out).collect();
+    *indices = tests.iter().map(|(index, _)| *index).collect();
+    known.test = tests.into_iter().filter_map(|(_, pair)| pair).collect();
+    Some(Ok(is_reordered))
 }
 
 /// Sorts pairs with the same inputs as `known` into the order of `known`; returns whether the order changed.
@@ -77,12 +149,18 @@ fn merge_pairs(split: &str, known: &mut Vec<Pair>, other: Vec<Pair>) -> Result<(
         if pair.input != other.input {
             return Err(differs("input"));
         }
-        match (&pair.output, other.output) {
-            (_, None) => {}
-            (None, output) => pair.output = output,
-            (Some(known), Some(output)) if *known == output => {}
-            _ => return Err(differs("output")),
+        if !merge_output(pair, other.output) {
+            return Err(differs("output"));
         }
     }
     Ok(())
+}
+
+/// Sets the output of a pair if it was not known; returns false if there is another one.
+fn merge_output(pair: &mut Pair, other: Option<Grid>) -> bool {
+    if pair.output.is_none() {
+        pair.output = other;
+        return true;
+    }
+    other.is_none() || pair.output == other
 }

@@ -1,4 +1,4 @@
-//! Files compressed with gzip or in a zip archive, recognised by their first bytes. Their uncompressed size is
+//! Files that are compressed, or in a zip or tar archive, recognised by their first bytes. Their uncompressed size is
 //! limited, so that a small file cannot fill the memory.
 
 use std::collections::BTreeMap;
@@ -6,14 +6,22 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use bzip2::read::MultiBzDecoder;
 use flate2::read::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
 
-use super::{InputError, MAX_FILE_BYTES, is_archive, is_ignored, read_file};
+use super::{
+    InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, read_file, to_json_lines,
+};
 use crate::files::{is_descriptor, is_standard_input};
 
 /// The maximum uncompressed size of all files in an archive together.
 const MAX_ARCHIVE_BYTES: u64 = 4 * MAX_FILE_BYTES;
+
+/// The most memory that unpacking xz may take, in KiB: four times what its strongest setting takes.
+const XZ_KIB: u32 = 256 << 10;
 
 /// A file, or a file in an archive.
 pub(super) struct Content {
@@ -23,18 +31,13 @@ pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
 }
 
-/// Whether a file is an archive that contains a file with a wanted name; unpacks nothing.
+/// Whether a file is an archive that contains a file with a wanted name.
 pub(super) fn archive_contains(file: &Path, is_wanted: impl Fn(&str) -> bool) -> bool {
-    let is_file = std::fs::metadata(file).is_ok_and(|it| it.is_file());
-    let archive = is_file.then(|| File::open(file).ok()).flatten();
-    let archive = archive.and_then(|it| ZipArchive::new(BufReader::new(it)).ok());
-    archive.is_some_and(|archive| {
-        let mut names = archive.file_names().filter_map(Result::ok);
-        names.any(|name| is_wanted(&name))
-    })
+    let entries = entries(file).unwrap_or_default();
+    entries.iter().any(|(name, _)| is_wanted(name))
 }
 
-/// Problems with the names in archives, found without unpacking.
+/// Problems with the names in archives.
 #[derive(Default)]
 pub(super) struct ArchiveListing {
     /// Archives within them.
@@ -72,7 +75,7 @@ impl ArchiveListing {
             }
             if is_wanted(name) {
                 by_name.entry(name).or_default().push(*check);
-            } else if is_archive(name) {
+            } else if is_archive(name) || is_other_archive(name) {
                 archives.push(&**name);
             }
         }
@@ -97,17 +100,24 @@ impl ArchiveListing {
     }
 }
 
-/// The names in a zip archive with their CRC-32, from its central directory; `None` for any other file. The zip
-/// reader only has the last of several entries with one name.
+/// The names in an archive with the CRC-32 of their files; `None` for any other file. Those of a zip archive are in its
+/// central directory: the zip reader only has the last of several entries with one name.
 fn entries(file: &Path) -> Option<Vec<(String, u32)>> {
     const HEAD: usize = 46;
     // Opening a pipe would wait for its writer.
     let is_file = std::fs::metadata(file).is_ok_and(|it| it.is_file());
     let mut reader = BufReader::new(is_file.then(|| File::open(file).ok()).flatten()?);
-    let mut begin = [0; 2];
-    reader.read_exact(&mut begin).ok()?;
-    if begin != *b"PK" {
-        return None;
+    let mut begin = [0; 512];
+    let length = reader.read(&mut begin).ok()?;
+    if !begin.starts_with(b"PK") {
+        let may_be = is_tar(&begin) || packing(&begin[..length]).is_some();
+        let bytes = may_be.then(|| decompressed(file, read_file(file).ok()?).ok())??;
+        let entries = tar_entries(&bytes)?.into_iter();
+        return Some(
+            entries
+                .map(|(name, bytes)| (name, crc32fast::hash(bytes)))
+                .collect(),
+        );
     }
     let archive = ZipArchive::new(reader).ok()?;
     let start = archive.central_directory_start();
@@ -141,7 +151,14 @@ pub(super) fn contents(
         Err(error) => return each(Err(error)),
     };
     if !bytes.starts_with(b"PK\x03\x04") && !bytes.starts_with(b"PK\x05\x06") {
-        return each(gunzipped(file, bytes).map(|bytes| Content {
+        let bytes = match decompressed(file, bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return each(Err(error)),
+        };
+        if is_tar(&bytes) {
+            return tar_contents(file, &bytes, what, is_wanted, each);
+        }
+        return each(plain(file, bytes).map(|bytes| Content {
             name: file.to_owned(),
             bytes,
         }));
@@ -178,7 +195,7 @@ pub(super) fn contents(
             left -= bytes.len() as u64;
         }
         let is_over = read.is_err() && left < MAX_FILE_BYTES;
-        let read = read.and_then(|bytes| gunzipped(&place, bytes));
+        let read = read.and_then(|bytes| plain(&place, decompressed(&place, bytes)?));
         each(read.map(|bytes| Content { name: place, bytes }));
         if is_over {
             return;
@@ -186,31 +203,139 @@ pub(super) fn contents(
     }
 }
 
-/// The contents of a file, decompressed if necessary; not for archives.
-pub(crate) fn unpacked(file: &Path) -> Result<Vec<u8>, InputError> {
-    gunzipped(file, read_file(file)?)
+/// Reads every file in a tar archive whose name is wanted; of several with one name the last one.
+fn tar_contents(
+    file: &Path,
+    bytes: &[u8],
+    what: &str,
+    is_wanted: impl Fn(&str) -> bool,
+    mut each: impl FnMut(Result<Content, InputError>),
+) {
+    let Some(entries) = tar_entries(bytes) else {
+        return each(Err(InputError::whole(file, "broken tar archive")));
+    };
+    let is_seen = |name: &String| !name.split('/').any(is_ignored) && is_wanted(name);
+    let entries: BTreeMap<_, _> = entries
+        .into_iter()
+        .filter(|(name, _)| is_seen(name))
+        .collect();
+    if entries.is_empty() {
+        let message = format!("no {what} in this tar archive");
+        return each(Err(InputError::whole(file, message)));
+    }
+    for (name, bytes) in entries {
+        let place = file.join(name.trim_start_matches('/'));
+        let read = decompressed(&place, bytes.to_vec()).and_then(|bytes| plain(&place, bytes));
+        each(read.map(|bytes| Content { name: place, bytes }));
+    }
 }
 
-fn gunzipped(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
-    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
-        unpack(file, MultiGzDecoder::new(&*bytes), MAX_FILE_BYTES)?
-    } else {
-        bytes
-    };
-    let other = match &*bytes {
-        _ if bytes.get(257..262) == Some(b"ustar") => {
-            "a tar archive, which has to be unpacked first"
+/// The files in a tar archive; `None` if it is none, or ends too early.
+fn tar_entries(bytes: &[u8]) -> Option<Vec<(String, &[u8])>> {
+    if !is_tar(bytes) {
+        return None;
+    }
+    let mut entries = Vec::new();
+    for entry in tar::Archive::new(bytes).entries().ok()? {
+        let entry = entry.ok()?;
+        if !entry.header().entry_type().is_file() {
+            continue;
         }
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let name = name.strip_prefix("./").unwrap_or(&name).to_owned();
+        let start = entry.raw_file_position() as usize;
+        let end = start.checked_add(entry.size() as usize)?;
+        entries.push((name, bytes.get(start..end)?));
+    }
+    Some(entries)
+}
+
+fn is_tar(bytes: &[u8]) -> bool {
+    bytes.get(257..262) == Some(b"ustar")
+}
+
+/// The contents of a file, decompressed if necessary; not for archives.
+pub(crate) fn unpacked(file: &Path) -> Result<Vec<u8>, InputError> {
+    plain(file, decompressed(file, read_file(file)?)?)
+}
+
+/// The ways of compressing a file.
+enum Packing {
+    Gzip,
+    Xz,
+    Zstd,
+    Bzip2,
+}
+
+/// How a file is compressed, by its first bytes.
+fn packing(bytes: &[u8]) -> Option<Packing> {
+    Some(match bytes {
+        [0x1f, 0x8b, ..] => Packing::Gzip,
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Packing::Xz,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Packing::Bzip2,
+        _ if skippable(bytes).is_some() => Packing::Zstd,
+        _ => return None,
+    })
+}
+
+/// The bytes behind a frame of zstd that holds nothing.
+fn skippable(bytes: &[u8]) -> Option<&[u8]> {
+    let [0x50..=0x5f, 0x2a, 0x4d, 0x18, length @ ..] = bytes else {
+        return None;
+    };
+    let (length, rest) = length.split_first_chunk()?;
+    rest.get(u32::from_le_bytes(*length) as usize..)
+}
+
+fn decompressed(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
+    match packing(&bytes) {
+        None => Ok(bytes),
+        Some(Packing::Gzip) => unpack(file, MultiGzDecoder::new(&*bytes), MAX_FILE_BYTES),
+        Some(Packing::Xz) => unpack(
+            file,
+            XzReader::new_mem_limit(&*bytes, true, XZ_KIB),
+            MAX_FILE_BYTES,
+        ),
+        Some(Packing::Bzip2) => unpack(file, MultiBzDecoder::new(&*bytes), MAX_FILE_BYTES),
+        Some(Packing::Zstd) => {
+            let (mut rest, mut all) = (&*bytes, Vec::new());
+            // The decoder reads one frame.
+            while !rest.is_empty() {
+                if let Some(behind) = skippable(rest) {
+                    rest = behind;
+                    continue;
+                }
+                let frame = StreamingDecoder::new(&mut rest).map_err(|error| {
+                    InputError::whole(file, format!("cannot be unpacked: {error}"))
+                })?;
+                all.append(&mut unpack(file, frame, MAX_FILE_BYTES - all.len() as u64)?);
+            }
+            Ok(all)
+        }
+    }
+}
+
+/// Refuses what is neither text nor compressed once.
+fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
+    let other = match &*bytes {
+        _ if is_tar(&bytes) => "a tar archive, which has to be unpacked first",
+        _ if packing(&bytes).is_some() => "a file that is packed twice",
         [b'P', b'K', 3, 4, ..] => "a zip archive",
-        [b'B', b'Z', b'h', ..] => "a file that is packed with bzip2",
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => "a file that is packed with xz",
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a file that is packed with zstd",
         [b'P', b'A', b'R', b'1', ..] => "a Parquet file",
+        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => "an Arrow file",
+        [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "an array of NumPy",
+        [0x89, b'H', b'D', b'F', ..] => "an HDF5 file",
+        [0x80, 2..=5, ..] => "a pickle of Python",
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => "a 7z archive, which has to be unpacked first",
         [b'R', b'a', b'r', b'!', 0x1a, ..] => "a rar archive, which has to be unpacked first",
         _ => return Ok(bytes),
     };
-    let message = format!("expected text, as it is or packed with gzip, found {other}");
+    let advice = to_json_lines(file);
+    let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
+    let message = format!(
+        "expected text, as it is or packed with gzip, xz, zstd or bzip2, found {other}{advice}"
+    );
     Err(InputError::whole(file, message))
 }
 

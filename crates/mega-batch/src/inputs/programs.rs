@@ -12,7 +12,9 @@ use arc_dsl::{
 
 use super::json_programs::{OtherFile, ProgramsInJson};
 use super::packed::{ArchiveListing, Content, contents};
-use super::{InputError, ProgramsRead, files, is_json, is_python, read_text, stem, text};
+use super::{
+    InputError, ProgramsRead, files, id_of_folder, is_json, is_python, read_text, stem, text,
+};
 
 /// The modules of the DSL, which contain no programs. If the first two lie beside programs, Python takes names from
 /// them.
@@ -197,7 +199,7 @@ impl ProgramsRead {
         }: &PythonFile,
         reading: &Reading,
     ) -> bool {
-        let id = id_of(file);
+        let id = id_of(file, !is_named);
         let parsed = read_file(text, reading, |number| match number {
             1 => format!("solve_{id}"),
             _ => format!("solve{number}_{id}"),
@@ -274,11 +276,11 @@ pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputErro
     let is_batt = |name: &str| is_python(name) && !is_companion(Path::new(name));
     for path in paths {
         if path.is_dir() {
-            let (found, wrong) = files(path, is_batt, what);
-            for error in wrong {
+            let found = files(path, is_batt, what);
+            for error in found.errors {
                 add(Err(error));
             }
-            for file in found {
+            for file in found.files {
                 add(PythonFile::read(OtherFile::Found(file)));
             }
         } else if !is_companion(path) {
@@ -338,8 +340,8 @@ fn defines_programs(text: &str) -> bool {
 }
 
 /// The task id in the name of a file of programs, for naming them: the part behind the last `_`.
-fn id_of(file: &Path) -> String {
-    let name = stem(file);
+fn id_of(file: &Path, is_found: bool) -> String {
+    let name = id_of_folder(file, is_found).unwrap_or_else(|| stem(file));
     let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
     id.to_owned()
 }

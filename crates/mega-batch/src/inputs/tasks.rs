@@ -1,14 +1,16 @@
 //! Reads tasks and solutions from files and folders, and merges what several of them contain.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::merge::{Difference, merge};
+use super::merge::{Difference, TestIndices, join, merge, test_indices};
 use super::packed::{ArchiveListing, Content, contents};
-use super::{InputError, JSON_EXTENSIONS, Walk, is_json, is_zip, stem};
+use super::{
+    InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_arc_id, is_archive, is_json, stem,
+};
 use crate::score::digest;
 
 /// The split for pairs in a bare list, if their task is also in another file.
@@ -31,9 +33,16 @@ impl TasksRead {
     /// Keeps only the tasks with these ids; missing ones are errors, attributed to the file `named`.
     pub fn choose(&mut self, ids: &[String], named: &Path) {
         let wanted: HashSet<_> = ids.iter().map(String::as_str).collect();
-        self.tasks.retain(|task| wanted.contains(task.id.as_str()));
-        let found: HashSet<_> = self.tasks.iter().map(|task| task.id.as_str()).collect();
-        let mut missing: Vec<_> = wanted.difference(&found).copied().collect();
+        // Several tasks of one name are meant by it, too.
+        let names = |task: &Task| {
+            let (_, name) = task.id.rsplit_once('/').unwrap_or(("", &task.id));
+            [task.id.clone(), name.to_owned()]
+        };
+        let is_wanted = |task: &Task| names(task).iter().any(|name| wanted.contains(&**name));
+        self.tasks.retain(is_wanted);
+        let found: HashSet<_> = self.tasks.iter().flat_map(names).collect();
+        let is_missing = |id: &&str| !found.contains(*id);
+        let mut missing: Vec<_> = wanted.iter().copied().filter(is_missing).collect();
         missing.sort_unstable();
         let errors = missing.into_iter().map(|id| InputError {
             path: Some(id.to_owned()),
@@ -63,7 +72,7 @@ pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
         if path.is_dir() {
             found.folder(path);
         } else {
-            found.file(path, true);
+            found.file(path, path, true);
         }
     }
     let listed = ArchiveListing::of_named(once, is_json);
@@ -115,8 +124,8 @@ pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
 #[derive(Default)]
 struct TaskReader {
     read: TasksRead,
-    /// The origin of each id.
-    by_id: HashMap<String, Origin>,
+    /// The origins of each id: of one task, or of several that have their names from files of the same name.
+    by_id: HashMap<String, Vec<Origin>>,
     /// Solutions, with their files.
     solutions: Vec<(PathBuf, Solutions)>,
     /// The ids of tasks that could not be read.
@@ -134,37 +143,56 @@ struct Origin {
     /// Its index among the tasks.
     at: usize,
     file: PathBuf,
+    /// Whether it has its name from the file, as other tasks may.
+    is_named_by_file: bool,
     is_bare: bool,
+    /// The numbers of its test inputs, if it is put together of rows.
+    row: Option<TestIndices>,
 }
 
 impl TaskReader {
     fn folder(&mut self, folder: &Path) {
-        let walk = Walk::through(folder, |name| is_json(name) || is_zip(name));
+        let walk = Walk::through(folder, |name| is_json(name) || is_archive(name));
         if walk.files.is_empty() && walk.errors.is_empty() {
             let endings = JSON_EXTENSIONS
                 .map(|ending| format!("*{ending}, "))
                 .concat();
-            let message = format!("no task files ({endings}these with .gz, *.zip) in this folder");
+            let message = format!(
+                "no task files ({endings}these with .gz, .xz, .zst, .bz2, *.zip, *.tar) in this folder"
+            );
             self.read.errors.push(InputError::whole(folder, message));
         }
         for file in &walk.files {
-            self.file(file, false);
+            self.file(file, folder, false);
         }
         self.read.errors.extend(walk.errors);
         self.read.notes.extend(walk.notes);
     }
 
-    fn file(&mut self, file: &Path, is_named: bool) {
+    fn file(&mut self, file: &Path, root: &Path, is_named: bool) {
         contents(file, "task files", is_json, |content| match content {
             // A file in an archive was not named itself.
-            Ok(content) => self.content(&content, is_named && content.name == file),
+            Ok(content) => {
+                let root = if content.name == file { root } else { file };
+                self.content(&content, root, is_named && content.name == file);
+            }
             Err(error) => self.read.errors.push(error),
         });
     }
 
-    fn content(&mut self, content: &Content, is_named: bool) {
+    /// Reads a file below `root`, which is the folder or the archive that was named, or the file itself.
+    fn content(&mut self, content: &Content, root: &Path, is_named: bool) {
         let file = &content.name;
-        let read = TaskFile::read(&stem(file), &content.bytes);
+        let mut read = TaskFile::read(&stem(file), &content.bytes);
+        let is_found = file
+            .strip_prefix(root)
+            .is_ok_and(|inner| inner.components().count() > 1);
+        if let ([FileTask { task, .. }], Some(id)) =
+            (&mut read.tasks[..], id_of_folder(file, is_found))
+            && task.id == stem(file)
+        {
+            task.id = id;
+        }
         let errors = read.errors.into_iter();
         let errors = errors.map(|error| {
             self.rejected.extend(error.task.clone());
@@ -203,21 +231,58 @@ impl TaskReader {
 
     /// Adds a task, or merges it with a known one.
     fn add(&mut self, file: &Path, added: FileTask) {
-        let FileTask { task, is_bare } = added;
-        let Some(origin) = self.by_id.get_mut(&task.id) else {
-            let origin = Origin {
-                at: self.read.tasks.len(),
-                file: file.to_owned(),
-                is_bare,
+        let known = self.by_id.get(&added.task.id).map_or(0, Vec::len);
+        let mut difference = None;
+        for origin in 0..known {
+            match self.merge(file, origin, added.clone()) {
+                Ok(()) => return,
+                Err(found) => difference.get_or_insert(found),
             };
-            self.by_id.insert(task.id.clone(), origin);
-            self.read.tasks.push(task);
-            return;
+        }
+        let is_named_by_file = is_named_by_file(&added.task.id, file);
+        let origins = self.by_id.entry(added.task.id.clone()).or_default();
+        if let Some(Difference { path, counts }) = difference {
+            let is_other = |origin: &Origin| {
+                origin.is_named_by_file && !origin.is_bare && origin.file.parent() != file.parent()
+            };
+            let are_tasks = path.starts_with("train") && is_named_by_file && !added.is_bare;
+            if !(are_tasks && origins.iter().all(is_other)) {
+                let error = differs(file, &origins[0].file, counts);
+                let path = format!("{}.{path}", added.task.id);
+                return self.read.errors.push(error.about(path));
+            }
+        }
+        origins.push(Origin {
+            at: self.read.tasks.len(),
+            file: file.to_owned(),
+            is_named_by_file,
+            is_bare: added.is_bare,
+            row: added
+                .is_row
+                .then(|| test_indices(&added.task, added.test_index)),
+        });
+        self.read.tasks.push(added.task);
+    }
+
+    /// Merges a task with one of the known ones of its id.
+    fn merge(&mut self, file: &Path, origin: usize, added: FileTask) -> Result<(), Difference> {
+        let FileTask {
+            mut task,
+            is_bare,
+            is_row,
+            test_index,
+        } = added;
+        let origins = self.by_id.get_mut(&task.id);
+        let Some(origin) = origins.and_then(|origins| origins.get_mut(origin)) else {
+            return Ok(());
         };
         let known = &mut self.read.tasks[origin.at];
         let id = task.id.clone();
+        let rows = origin.row.as_mut().filter(|_| is_row);
+        let joined = rows.and_then(|indices| join(known, indices, &mut task, test_index));
         let merged = match (origin.is_bare, is_bare) {
-            (false, true) if known.train == task.train => return,
+            _ if joined.is_some() => joined.unwrap_or(Ok(false)),
+            (false, true) if known.train == task.train => return Ok(()),
             (false, true) => {
                 self.bare_lists.push(file.to_owned());
                 merge(known, as_other_split(task))
@@ -225,7 +290,7 @@ impl TaskReader {
             (true, false) if known.train == task.train => {
                 *known = task;
                 origin.is_bare = false;
-                return;
+                return Ok(());
             }
             (true, false) => {
                 self.bare_lists.push(origin.file.clone());
@@ -235,22 +300,57 @@ impl TaskReader {
             }
             _ => merge(known, task),
         };
-        if let Ok(is_reordered) = merged {
-            if is_reordered {
-                self.reordered.push((id, file.to_owned()));
+        if merged? {
+            self.reordered.push((id, file.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Names the tasks whose files have the same name by as much of their paths as tells them apart.
+    fn name_by_paths(&mut self) {
+        let mut renamed = Vec::new();
+        for (id, origins) in &self.by_id {
+            if origins.len() < 2 {
+                continue;
             }
-        } else if let Err(Difference { path, counts }) = merged {
-            let before = origin.file.display();
-            let message = match counts {
-                None => format!("differs from what `{before}` has, which is used"),
-                Some((found, known)) => format!(
-                    "{found} pairs, which differs from the {known} of `{before}`, which are used"
-                ),
+            let paths: Vec<_> = origins.iter().map(|it| path_of(&it.file, id)).collect();
+            let names = |count: usize| -> Vec<String> {
+                let last = |path: &Vec<String>| path[path.len().saturating_sub(count)..].join("/");
+                paths.iter().map(last).collect()
             };
-            self.read.errors.push(InputError {
-                path: Some(format!("{id}.{path}")),
-                ..InputError::whole(file, message)
+            let longest = paths.iter().map(Vec::len).max().unwrap_or_default();
+            let are_distinct =
+                |names: &Vec<String>| names.iter().collect::<HashSet<_>>().len() == names.len();
+            let names = (1..=longest).map(names).find(are_distinct);
+            let names = names.unwrap_or_else(|| {
+                // Files of other layouts in one folder.
+                let files = origins
+                    .iter()
+                    .map(|it| it.file.to_string_lossy().into_owned());
+                files.collect()
             });
+            renamed.push((origins[0].at, id.clone(), names));
+        }
+        renamed.sort();
+        if let Some((at, id, names)) = renamed.first() {
+            let more = match renamed.len() {
+                1 => String::new(),
+                count => format!(", and so on for {} more names", count - 1),
+            };
+            let message = format!(
+                "{id} is the name of {} tasks, which are called {}{more}",
+                names.len(),
+                names.join(", ")
+            );
+            let at = *at;
+            self.note(at, message);
+        }
+        for (_, id, names) in renamed {
+            let origins = self.by_id.remove(&id).unwrap_or_default();
+            for (origin, name) in origins.into_iter().zip(names) {
+                self.read.tasks[origin.at].id.clone_from(&name);
+                self.by_id.entry(name).or_default().push(origin);
+            }
         }
     }
 
@@ -264,6 +364,7 @@ impl TaskReader {
             }
             return self.read;
         }
+        self.name_by_paths();
         self.solve();
         let passed_over = self.passed_over.drain(..).map(|note| InputError {
             message: format!("passed over: {}", note.message),
@@ -309,7 +410,8 @@ impl TaskReader {
 
     /// Adds a note about the file of a task.
     fn note(&mut self, task: usize, message: String) {
-        let origin = self.by_id.get(&self.read.tasks[task].id);
+        let origins = self.by_id.get(&self.read.tasks[task].id);
+        let origin = origins.and_then(|origins| origins.iter().find(|origin| origin.at == task));
         let file = origin.map_or_else(PathBuf::new, |origin| origin.file.clone());
         self.read.notes.push(InputError::whole(&file, message));
     }
@@ -363,6 +465,51 @@ impl TaskReader {
         let message = format!("{} and {} have the same pairs{more}", ids(known), ids(twin));
         self.note(twin, message);
     }
+}
+
+/// The error that a task in a file conflicts with what was read before.
+fn differs(file: &Path, before: &Path, counts: Option<(usize, usize)>) -> InputError {
+    let [has, of] = if before == file {
+        ["what stands", "that stand"].map(|it| format!("{it} before it in this file"))
+    } else {
+        let before = before.display();
+        [format!("what `{before}` has"), format!("of `{before}`")]
+    };
+    let message = match counts {
+        None => format!("differs from {has}, which is used"),
+        Some((found, known)) => {
+            format!("{found} pairs, which differs from the {known} {of}, which are used")
+        }
+    };
+    InputError::whole(file, message)
+}
+
+/// Whether a task has its id from its file, or from the file's folder, so that other tasks may have the same. An id of
+/// the ARC data is that of one task wherever it is.
+fn is_named_by_file(id: &str, file: &Path) -> bool {
+    let stem = stem(file);
+    // In a list, or in lines, the number follows.
+    let number = id
+        .strip_prefix(&*stem)
+        .and_then(|rest| rest.strip_prefix('_'));
+    let is_numbered = number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    !is_arc_id(id) && (id == stem || is_numbered || id_of_folder(file, true).as_deref() == Some(id))
+}
+
+/// The folders that a task of this id is in, and the id.
+fn path_of(file: &Path, id: &str) -> Vec<String> {
+    let folders = file.parent().unwrap_or(Path::new(""));
+    let names = folders.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        _ => None,
+    });
+    let mut names: Vec<_> = names.collect();
+    // The name of the folder may stand for that of the file.
+    let of_folder = id_of_folder(file, true).filter(|_| stem(file) == id);
+    if of_folder.is_none() && names.last().is_none_or(|last| last != id) {
+        names.push(id.to_owned());
+    }
+    names
 }
 
 /// Converts a bare list into another split of its task.

@@ -108,6 +108,7 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
             task,
             line,
             column: 1,
+            is_indexed: false,
         }
     });
     file.tasks = tasks.collect();

@@ -18,8 +18,12 @@ pub struct Submitted {
     pub tasks: Vec<(PathBuf, SubmittedTask)>,
     /// Invalid attempts, and files that are not submissions.
     pub errors: Vec<InputError>,
-    /// Attempts that are missing or `null`: they count as wrong.
+    /// Attempts that are missing, `null` or `[]`: they count as wrong.
     pub missing: Vec<InputError>,
+    /// Attempts beyond the second of a test input, once for each file: they do not count.
+    pub extra: Vec<InputError>,
+    /// What is odd but not an error: files in a folder without attempts, test inputs that are known by their place.
+    pub notes: Vec<InputError>,
 }
 
 impl Submitted {
@@ -27,13 +31,25 @@ impl Submitted {
     pub fn read(path: &Path) -> Self {
         let mut read = Self::default();
         if path.is_dir() {
-            let (files, errors) = json_files(path);
-            read.errors.extend(errors);
-            for file in &files {
-                read.file(file);
+            let walk = json_files(path);
+            read.errors.extend(walk.errors);
+            read.notes.extend(walk.notes);
+            let mut foreign = Vec::new();
+            for file in &walk.files {
+                read.file(file, &mut foreign);
             }
+            if read.tasks.is_empty() {
+                read.errors.append(&mut foreign);
+            }
+            read.notes
+                .extend(foreign.into_iter().map(|error| InputError {
+                    message: format!("passed over: {}", error.message),
+                    ..error
+                }));
         } else {
-            read.file(path);
+            let mut foreign = Vec::new();
+            read.file(path, &mut foreign);
+            read.errors.append(&mut foreign);
         }
         let mut seen: HashSet<&str> = HashSet::new();
         for (file, task) in &read.tasks {
@@ -46,7 +62,8 @@ impl Submitted {
         read
     }
 
-    fn file(&mut self, file: &Path) {
+    /// Reads a file; if it holds something else, adds the errors that say so to `foreign`.
+    fn file(&mut self, file: &Path, foreign: &mut Vec<InputError>) {
         let bytes = match unpacked(file) {
             Ok(bytes) => bytes,
             Err(error) => return self.errors.push(error),
@@ -57,7 +74,13 @@ impl Submitted {
             SubmissionFile::read(&stem(file), &bytes)
         };
         let placed = |error| InputError::in_tasks(file, error);
-        self.errors.extend(found.errors.into_iter().map(placed));
+        let errors = found.errors.into_iter().map(placed);
+        if found.is_foreign {
+            return foreign.extend(errors);
+        }
+        self.errors.extend(errors);
+        self.extra.extend(found.extra.map(placed));
+        self.notes.extend(found.notes.into_iter().map(placed));
         self.missing.extend(found.missing.into_iter().map(placed));
         let tasks = found.tasks.into_iter();
         self.tasks.extend(tasks.map(|task| (file.to_owned(), task)));
@@ -97,15 +120,39 @@ impl Submitted {
         }
     }
 
-    /// Why a competition on these tasks would reject it: all [`errors`](Self::errors) and [`missing`](Self::missing),
-    /// tasks that are missing or unknown, wrong numbers of test inputs, and grids that are too large or have colours
+    /// Attempts whose `pair_index` is not that of a test input; `count` is how many of these a task has, if it is
+    /// known.
+    pub fn beyond(&self, count: impl Fn(&str) -> Option<usize>) -> Vec<InputError> {
+        let mut errors = Vec::new();
+        for (file, task) in self.tasks.iter().filter(|(_, task)| task.is_indexed) {
+            let Some(count) = count(&task.task) else {
+                continue;
+            };
+            for (at, attempts) in task.tests.iter().enumerate().skip(count) {
+                let more = if count == 1 { "" } else { "s" };
+                let message = format!(
+                    "the `pair_index` {at} is of no test input: the task has {count} test input{more}, counted from 0"
+                );
+                errors.extend(attempts.iter().map(|attempt| {
+                    let error = InputError::at(file, attempt.line, attempt.column, &*message);
+                    error.about(&attempt.path)
+                }));
+            }
+        }
+        errors
+    }
+
+    /// Why a competition on these tasks would reject it: all [`errors`](Self::errors), [`missing`](Self::missing) and
+    /// [`extra`](Self::extra), tasks that are missing or unknown, wrong numbers of test inputs, and grids that are too large or have colours
     /// other than 0 to 9.
     pub fn faults(&self, file: &Path, tasks: &[Task]) -> Vec<InputError> {
-        let mut faults: Vec<_> = self.errors.iter().chain(&self.missing).cloned().collect();
+        let faults = self.errors.iter().chain(&self.missing).chain(&self.extra);
+        let mut faults: Vec<_> = faults.cloned().collect();
         let expected: HashMap<&str, usize> = tasks
             .iter()
             .map(|task| (task.id.as_str(), task.test_places().len()))
             .collect();
+        faults.extend(self.beyond(|task| expected.get(task).copied()));
         for (file, task) in &self.tasks {
             let fault = |message: String| {
                 let fault = InputError::at(file, task.line, task.column, message);
@@ -113,6 +160,7 @@ impl Submitted {
             };
             match expected.get(task.task.as_str()) {
                 None => faults.push(fault("no task of this id among the tasks".to_owned())),
+                Some(&tests) if task.is_indexed && tests < task.tests.len() => {}
                 Some(&tests) if tests != task.tests.len() => faults.push(fault(format!(
                     "attempts for {} test inputs: expected {tests}",
                     task.tests.len()

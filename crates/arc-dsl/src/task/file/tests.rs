@@ -332,6 +332,113 @@ fn a_task_says_its_id_where_the_name_of_the_file_says_less() {
     assert_eq!(file.tasks[0].task.id, "12");
 }
 
+/// A task in the layouts of rows of data sets: two train pairs and one test pair.
+#[test]
+fn rows_may_have_their_grids_in_columns_or_in_lists() {
+    let (one, two, three, four) = ("[[1, 2]]", "[[2, 1]]", "[[3, 4]]", "[[4, 3]]");
+    let (question, answer) = ("[[5, 6]]", "[[6, 5]]");
+    let columns = |train: &str, test: &str, many: &str| {
+        format!(
+            r#"{{"id": "a1", "{train}_input{many}": [{one}, {three}], "{train}_output{many}": [{two}, {four}],
+"{test}_input{many}": [{question}], "{test}_output{many}": [{answer}]}}"#
+        )
+    };
+    let of_pairs = |key: &str| {
+        format!(
+            r#"{{"{key}": [[{one}, {two}], [{three}, {four}]], "test": [[{question}, {answer}]]}}"#
+        )
+    };
+    let whole = format!(
+        r#"{{"train": [{{"input": {one}, "output": {two}}}, {{"input": {three}, "output": {four}}}],
+"test": [{{"input": {question}, "output": {answer}}}]}}"#
+    );
+    let whole = Task::from_json("a1", whole.as_bytes()).unwrap();
+    for text in [
+        columns("example", "question", "s"),
+        columns("train", "test", "s"),
+        columns("train", "test", ""),
+        format!(
+            r#"{{"list": [[{one}, {three}], [{two}, {four}], [{question}]], "label": [{answer}]}}"#
+        ),
+        format!(
+            r#"{{"list": [[{one}, {three}], [{two}, {four}], [{question}]], "label": {answer}}}"#
+        ),
+        of_pairs("examples"),
+        of_pairs("train"),
+    ] {
+        let task = Task::from_json("a1", text.as_bytes());
+        assert_eq!(task.as_ref(), Ok(&whole), "{text}");
+        // In lines and by id, too.
+        let lines = format!("{}\n{}\n", text.replace('\n', " "), text.replace('\n', " "));
+        let by_id = format!(r#"{{"a1": {text}}}"#);
+        for (text, count) in [(lines, 2), (by_id, 1)] {
+            let file = TaskFile::read("a1", text.as_bytes());
+            assert_eq!((file.tasks.len(), file.errors), (count, vec![]), "{text}");
+            assert_eq!(file.tasks[0].task.train, whole.train);
+            assert_eq!(file.tasks[0].task.test, whole.test);
+        }
+    }
+    // Outputs may not be known.
+    let text = format!(
+        r#"{{"example_inputs": [{one}], "example_outputs": [{two}], "question_inputs": {question}}}"#
+    );
+    let task = Task::from_json("a1", text.as_bytes()).unwrap();
+    assert_eq!((task.test.len(), &task.test[0].output), (1, &None));
+}
+
+#[test]
+fn what_is_wrong_with_a_row_is_told_of_tasks() {
+    for (text, tasks, expected) in [
+        (
+            r#"{"id": "a", "example_inputs": [[[1]], [[2]]], "example_outputs": [[[1]]], "question_inputs": []}"#,
+            0,
+            "line 1, column 66, example_outputs: 1 outputs for 2 inputs: expected one for each",
+        ),
+        (
+            r#"{"id": "a", "example_inputs": [[[1]], [["x"]]], "example_outputs": [[[1]], [[2]]]}"#,
+            1,
+            "line 1, column 41, example_inputs[1][0][0]: expected a colour: an integer from -128 to 127, found string \"x\"",
+        ),
+        (
+            r#"{"id": "a", "train_inputs": [[[1]]], "train_outputs": [[[1]]], "train_input": [[[1]]]}"#,
+            0,
+            "line 1, column 79, train_input: the key `train_input` stands here a second time, under this or another name",
+        ),
+        (
+            r#"{"examples": [[[[1]], [[1]]], [[[1]]], [[[1]], [[2]], [[3]]]]}"#,
+            1,
+            "line 1, column 31, examples[1]: expected a pair: an object, or a list of an input and an output",
+        ),
+        (
+            r#"{"id": "a", "grids": [[[1]], [[2]]]}"#,
+            0,
+            "line 1, column 1: expected a task: an object with the keys `train` and `test`, found the keys `id`, `grids`",
+        ),
+    ] {
+        for text in [text.to_owned(), format!("{text}\n{text}\n")] {
+            let file = TaskFile::read("b", text.as_bytes());
+            let times = text.lines().count();
+            assert_eq!(file.tasks.len(), tasks * times, "{text}");
+            assert_eq!(file.errors[0].to_string(), expected);
+            assert!(!file.errors.iter().any(|it| it.message.contains("solution")));
+        }
+    }
+}
+
+#[test]
+fn rows_tell_their_test_input() {
+    let row = task().replacen('{', "{\"id\": \"a1\", \"test_index\": 3, ", 1);
+    let file = TaskFile::read("x", format!("{row}\n{}\n", task()).as_bytes());
+    let told: Vec<_> = file
+        .tasks
+        .iter()
+        .map(|it| (it.is_row, it.test_index))
+        .collect();
+    assert_eq!(told, [(true, Some(3)), (false, None)]);
+    let file = TaskFile::read("task", row.as_bytes());
+    assert!(!file.tasks[0].is_row);
+}
+
 #[test]
 fn what_is_no_task_is_told_with_what_it_seems_to_be() {
     let check = |text: &str, form: FileForm, found: &str| {

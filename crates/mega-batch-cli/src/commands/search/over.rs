@@ -12,6 +12,8 @@ pub(super) struct Over {
     tasks: Vec<OverTask>,
     /// Attempts that it lacks.
     missing: Vec<InputError>,
+    /// What else is odd about it.
+    notes: Vec<InputError>,
 }
 
 struct OverTask {
@@ -43,9 +45,12 @@ impl Over {
             }
             OverTask { submitted, faults }
         };
+        let mut notes = submitted.notes;
+        notes.extend(submitted.extra);
         Ok(Self {
             tasks: submitted.tasks.into_iter().map(of_task).collect(),
             missing: submitted.missing,
+            notes,
         })
     }
 
@@ -61,7 +66,8 @@ impl Over {
             ),
             ..it
         });
-        let mut notes: Vec<_> = missing.collect();
+        let mut notes = self.notes;
+        notes.extend(missing);
         let mut submission = Submission::default();
         for task in self.tasks {
             let is_searched = searched.contains(&*task.submitted.task);

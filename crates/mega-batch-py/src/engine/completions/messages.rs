@@ -62,6 +62,22 @@ pub(super) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
     }
 }
 
+/// Whether it may be a message or hold some, so that only its content is wrong.
+pub(super) fn has_message(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyDict>()
+        || object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+}
+
+/// The Python object of an element of an Arrow table; any other object as it is.
+pub(super) fn of_table(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    let is_known = object.is_instance_of::<PyString>() || has_message(&object);
+    if !is_known && object.hasattr("as_py")? {
+        return object.call_method0("as_py");
+    }
+    Ok(object)
+}
+
 /// The arguments of a message's last tool call, as JSON.
 fn tool_call(message: &Bound<'_, PyDict>) -> Option<String> {
     let calls = message.get_item("tool_calls").ok()??;
