@@ -56,8 +56,8 @@ impl Arguments {
         })
     }
 
-    /// Runs the crossing here.
-    fn run(&self, mode: Mode) -> Result<(f64, Report), Box<dyn Error>> {
+    /// Runs the crossing here; also returns the programs' names.
+    fn run(&self, mode: Mode) -> Result<(f64, Report, Vec<String>), Box<dyn Error>> {
         let began = Instant::now();
         let tasks = read_tasks(std::slice::from_ref(&self.tasks), &[]);
         let programs = [self.programs.clone()];
@@ -66,7 +66,9 @@ impl Arguments {
         options.mode = mode;
         let batch = Batch::all_pairs(&programs.programs, &tasks.tasks);
         let report = Runner::new(&options)?.run(&batch)?;
-        Ok((began.elapsed().as_secs_f64(), report))
+        let seconds = began.elapsed().as_secs_f64();
+        let names = programs.programs.iter().map(|it| it.name().to_owned());
+        Ok((seconds, report, names.collect()))
     }
 
     /// Has the other binary run it.
@@ -96,13 +98,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for round in 0..arguments.rounds {
-            let (seconds, report) = arguments.run(mode)?;
+            let (seconds, report, names) = arguments.run(mode)?;
             own.push(seconds);
             if let Some(binary) = &arguments.against {
                 others.push(arguments.run_other(binary, name)?);
             }
             if round + 1 == arguments.rounds && mode == Mode::Sequential {
-                tell(&report);
+                tell(&report, &names);
             }
         }
         println!("{name}: {own:.2?} s");
@@ -120,7 +122,7 @@ fn median(seconds: &mut [f64]) -> f64 {
 }
 
 /// Where the time of a run went.
-fn tell(report: &Report) {
+fn tell(report: &Report, names: &[String]) {
     let mut times: Vec<(EvaluatedBy, u64, Duration)> = Vec::new();
     let mut programs: Vec<(u32, Duration)> = Vec::new();
     for result in &report.results {
@@ -162,6 +164,6 @@ fn tell(report: &Report) {
     }
     programs.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
     for (program, time) in programs.into_iter().take(LISTED) {
-        tell(format!("program {}", program + 1), 1, time);
+        tell(names[program as usize].clone(), 1, time);
     }
 }
