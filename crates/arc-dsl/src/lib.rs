@@ -90,9 +90,9 @@ pub use task::{
 };
 pub use task_ids::{TaskIds, says_nothing};
 pub use text::{
-    Beside, ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt,
-    parse_batt, parse_file, parse_functions, parse_programs, parse_programs_in, parse_value,
-    read_file, read_programs, says_program,
+    Beside, ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests,
+    imported_modules, is_batt, package_of, parse_batt, parse_file, parse_functions, parse_programs,
+    parse_programs_in, parse_value, read_file, read_programs, says_program,
 };
 pub use typed::TypedPrimitive;
 pub use value::container::{Container, Items, sorted_places};

@@ -23,6 +23,7 @@
 
 mod bare;
 mod batt;
+mod beside;
 mod error;
 mod expression;
 mod globals;
@@ -41,13 +42,14 @@ use crate::program::Program;
 use crate::value::Value;
 
 pub use batt::{is_batt, parse_batt};
+pub use beside::{Beside, imported_modules, package_of};
 pub use error::{ParseError, ParseErrorKind};
 pub use globals::Renames;
 use lexer::{Block, Lexer};
 use module::Module;
 use module::parser::Parser;
 pub use module::{ProgramText, Reading, says_program};
-pub use reference::{Beside, definition_digests};
+pub use reference::definition_digests;
 
 /// The programs of a text, in its order.
 ///
@@ -158,11 +160,7 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
     if reading.dialect == Some(Dialect::Typed) || has_function {
         return read_programs(text, reading);
     }
-    ProgramText {
-        programs: Module::new(text, reading).read_bare(name),
-        notes: Vec::new(),
-        is_bare: true,
-    }
+    Module::new(text, reading).read_bare(name)
 }
 
 /// Whether lines assign to names of programs, as in `solve_a = compose(vmirror, hmirror)`, or assign a `lambda`, and no

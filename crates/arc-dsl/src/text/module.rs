@@ -2,6 +2,7 @@
 //!
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
+mod beside;
 pub(super) mod inlining;
 mod listing;
 pub(super) mod parser;
@@ -16,12 +17,13 @@ use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
 use crate::program::Program;
+use crate::text::beside::{Beside, resolved};
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::globals::{Binding, Globals, LATE, Renames};
+use crate::text::globals::{Binding, Globals, LATE, Renames, StarImport};
 use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
 use crate::text::module::parser::{Parsed, Parser};
 use crate::text::names;
-use crate::text::reference::{self, Beside};
+use crate::text::reference;
 use crate::text::tokens::{Tokens, told};
 
 pub use listing::says_program;
@@ -127,6 +129,8 @@ pub(super) struct Module<'t> {
     reading: &'t Reading,
     /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
     pub(super) lists_all: bool,
+    /// The package in which it resolves relative imports.
+    package: &'t str,
     pub(super) globals: Globals<'t>,
     pub(super) functions: Vec<Definition<'t>>,
     /// For each function and dialect.
@@ -160,7 +164,8 @@ impl<'t> Module<'t> {
             text,
             reading,
             lists_all: false,
-            globals: Globals::default(),
+            package: "",
+            globals: Globals::new(reading.beside.clone()),
             functions: Vec::new(),
             states: Vec::new(),
             used: RefCell::default(),
@@ -187,6 +192,7 @@ impl<'t> Module<'t> {
 
     /// The programs of the text.
     pub(super) fn read(mut self) -> ProgramText {
+        self.import_unsaid();
         self.bind_all();
         self.take_copies();
         let listed = self.listed();
@@ -237,13 +243,23 @@ impl<'t> Module<'t> {
     }
 
     /// The programs of a text without a `def`.
-    pub(super) fn read_bare(
-        self,
-        name: impl Fn(usize) -> String,
-    ) -> Vec<Result<Program, ParseError>> {
+    pub(super) fn read_bare(mut self, name: impl Fn(usize) -> String) -> ProgramText {
         let mut block = Block::default();
         self.lexer().read_lines(&mut block);
-        Parser::within(&self, &block, self.dialect()).bare(name)
+        self.import_unsaid();
+        for at in 1..block.tokens.len() {
+            let [before, token] = [at - 1, at].map(|at| block.tokens[at]);
+            let begins = before.kind == TokenKind::Indent || before.is(";");
+            if begins && (token.is_name("from") || token.is_name("import")) {
+                // What is wrong with it is told where the line is parsed.
+                let _ = self.import(&block, at);
+            }
+        }
+        ProgramText {
+            programs: Parser::within(&self, &block, self.dialect()).bare(name),
+            notes: self.notes,
+            is_bare: true,
+        }
     }
 
     fn lexer(&self) -> Lexer<'t> {
@@ -262,6 +278,21 @@ impl<'t> Module<'t> {
 
     pub(super) fn beside(&self) -> Option<&Beside> {
         self.reading.beside.as_deref()
+    }
+
+    /// The module beside the text that is imported as `path`: its index, and the modules.
+    pub(super) fn module_beside(&self, path: &str) -> Option<(usize, &Beside)> {
+        let beside = self.beside()?;
+        Some((beside.find(&resolved(self.package, path))?, beside))
+    }
+
+    /// Takes names that the text does not import for those of the DSL's modules beside it.
+    fn import_unsaid(&mut self) {
+        for path in ["dsl", "constants"] {
+            if let Some((at, _)) = self.module_beside(path) {
+                self.globals.star(0, StarImport::Beside(at));
+            }
+        }
     }
 
     pub(super) fn has_no_renames(&self) -> bool {
@@ -534,6 +565,7 @@ impl<'t> Module<'t> {
                                     copy == other && primitive.name() == token.text
                                 })
                         }
+                        Some((_, Binding::Beside(..))) => false,
                         Some((_, Binding::Other(_))) => Primitive::from_name(token.text).is_none(),
                     }
                 })

@@ -373,7 +373,14 @@ impl<'t> Parser<'_, 't> {
         let statement = self.tokens.place();
         let imports = self.imports()?;
         for star in imports.stars {
-            if star == StarImport::Hides && self.scope.is_some() {
+            let hides = match star {
+                StarImport::Beside(at) => {
+                    let beside = self.module.and_then(|module| module.beside());
+                    beside.is_some_and(|beside| beside.has_others(at))
+                }
+                star => star == StarImport::Hides,
+            };
+            if hides && self.scope.is_some() {
                 let kind = ParseErrorKind::Unusable {
                     name: "*".to_owned(),
                     line: first.line,

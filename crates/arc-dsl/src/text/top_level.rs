@@ -1,7 +1,8 @@
 //! Processes code outside of functions: finds which names it binds, and which statements belong to no program.
 
+use crate::text::beside::DslPart;
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::globals::{Binding, DslPart, LATE, StarImport};
+use crate::text::globals::{Binding, LATE, StarImport};
 use crate::text::lexer::{Block, Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::module::{DefinitionKind, Module};
@@ -147,7 +148,7 @@ impl<'t> Module<'t> {
         Ok(end)
     }
 
-    fn import(&mut self, block: &Block<'t>, at: usize) -> Result<()> {
+    pub(super) fn import(&mut self, block: &Block<'t>, at: usize) -> Result<()> {
         let mut parser = Parser::within(self, block, self.dialect());
         parser.tokens.go_to(at);
         let first = block.tokens[at];
@@ -156,7 +157,11 @@ impl<'t> Module<'t> {
             self.globals.bind(name.text, name.line, binding);
         }
         for star in imports.stars {
-            if star == StarImport::Unknown {
+            let is_read = match star {
+                StarImport::Beside(_) => StarImport::of(imports.module) != StarImport::Unknown,
+                star => star != StarImport::Unknown,
+            };
+            if !is_read {
                 let module = told(imports.module);
                 self.note(first, ParseErrorKind::UnknownModule { module });
             }
@@ -292,7 +297,7 @@ impl<'t> Module<'t> {
 
     fn is_module_of_dsl(&self, name: Token<'t>) -> bool {
         let bound = self.globals.get(self.dialect(), name.text, LATE);
-        matches!(bound, Some((_, Binding::Module(path))) if DslPart::of(path) != DslPart::Other)
+        matches!(bound, Some((_, Binding::Module(path))) if DslPart::of(&path) != DslPart::Other)
     }
 
     /// Records that a function may set parts of the DSL, or names of the text, when it is called.
@@ -339,7 +344,7 @@ impl<'t> Module<'t> {
                 let bound = self.globals.get(self.dialect(), other.text, moment);
                 match bound {
                     Some((_, binding)) => return binding,
-                    None if super::globals::is_of_dsl(self.ours(other.text)) => {
+                    None if names::is_of_dsl(self.ours(other.text)) => {
                         return Binding::Dsl(other.text);
                     }
                     None => {}
@@ -379,7 +384,7 @@ impl<'t> Module<'t> {
             match bound {
                 Some((_, Binding::Function(at))) => self.table.push((id, at)),
                 Some((_, binding @ Binding::Dsl(_))) => self.set.push((id, key.line, binding)),
-                None if super::globals::is_of_dsl(self.ours(name)) => {
+                None if names::is_of_dsl(self.ours(name)) => {
                     self.set.push((id, key.line, Binding::Dsl(name)));
                 }
                 // It may be a table of something else.
