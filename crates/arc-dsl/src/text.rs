@@ -43,7 +43,7 @@ use crate::value::Value;
 
 pub use batt::{is_batt, parse_batt};
 pub use beside::{Beside, imported_modules, package_of};
-pub use error::{ParseError, ParseErrorKind};
+pub use error::{ParseError, ParseErrorKind, Unfilled};
 pub use globals::Renames;
 use lexer::{Block, Lexer};
 use module::Module;
@@ -78,7 +78,8 @@ pub use reference::definition_digests;
 /// );
 /// ```
 ///
-/// A program with the parameters `(S, I, C)` is of the typed dialect, any other of the public one.
+/// A program of several parameters is in the dialect whose names it uses; if they are those of both, in the typed one if
+/// its first parameter is `S`. Any other program is in the public dialect.
 #[must_use]
 pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
     read_programs(text, &Reading::default()).programs
@@ -96,7 +97,7 @@ pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, Pa
 
 /// The programs of a text, and notes on the rest of the text.
 ///
-/// A program is a function of one parameter (in the typed dialect one or three) that no other function calls, or whose
+/// A program is a function of one parameter (in the typed dialect also `(S, I)` or three; others have defaults) that no other function calls, or whose
 /// name says that it is a program (`solve..`, `verify..`, `..007bbfb7`). A function with a name of the DSL is never a
 /// program. As in Python, a name means what the text binds it to: calls of the text's functions are inlined, values
 /// that it sets are constants. What cannot be resolved is an error of each program that uses it; what belongs to no

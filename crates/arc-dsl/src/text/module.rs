@@ -3,7 +3,9 @@
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
 mod beside;
+mod dialects;
 pub(super) mod inlining;
+mod inputs;
 mod listing;
 pub(super) mod parser;
 mod point_free;
@@ -31,7 +33,7 @@ pub use listing::says_program;
 /// How to read the text of programs.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
-    /// The dialect of all programs; if none is chosen, the parameters of each program decide.
+    /// The dialect of all programs; if none is chosen, the names that each program uses decide.
     pub dialect: Option<Dialect>,
     /// The text's names for names of the DSL.
     pub names: Renames,
@@ -101,6 +103,8 @@ pub(super) struct Definition<'t> {
     defined: u32,
     /// The number of its parameters, and the first one.
     parameters: (usize, &'t str),
+    /// The dialect in which it is read as a program.
+    dialect: Dialect,
     /// The task that a comment assigns it to.
     task: Option<String>,
     /// Why it cannot be used, whatever its body.
@@ -197,25 +201,9 @@ impl<'t> Module<'t> {
         self.take_copies();
         let listed = self.listed();
         self.refuse_replaced();
+        self.choose_dialects(listed.iter().map(|&(_, at)| at));
         for &(_, at) in &listed {
-            if self.functions[at].parameters.0 != 3 {
-                self.read_function(at, self.dialect());
-            }
-        }
-        for &(_, at) in &listed {
-            let function = &self.functions[at];
-            // A program with three parameters is in the typed dialect, unless other functions call it.
-            if function.parameters.0 == 3 {
-                let is_typed = self.reading.dialect.is_none()
-                    && !self.lists_all
-                    && (function.parameters.1 == "S" || !self.used.borrow()[at]);
-                let dialect = if is_typed {
-                    Dialect::Typed
-                } else {
-                    self.dialect()
-                };
-                self.read_function(at, dialect);
-            }
+            self.read_function(at, self.functions[at].dialect);
         }
         let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
         for (name, at) in listed {
@@ -269,6 +257,11 @@ impl<'t> Module<'t> {
     /// The dialect where the text does not imply another one.
     pub(super) fn dialect(&self) -> Dialect {
         self.reading.dialect.unwrap_or_default()
+    }
+
+    /// Whether the dialect of a program was chosen: by the caller, or since it is not the default.
+    pub(super) fn is_chosen(&self, dialect: Dialect) -> bool {
+        self.reading.dialect.is_some() || dialect != Dialect::default()
     }
 
     /// The DSL's name for this name of the text.
@@ -361,6 +354,7 @@ impl<'t> Module<'t> {
             at,
             defined,
             parameters,
+            dialect: self.dialect(),
             task: None,
             refused: None,
         });

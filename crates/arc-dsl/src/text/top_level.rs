@@ -174,7 +174,10 @@ impl<'t> Module<'t> {
     fn assignment(&mut self, block: &Rc<Block<'t>>, at: usize, end: usize) {
         let tokens = &block.tokens;
         self.bind_walrus(&tokens[at..end]);
-        let equals = top(tokens, at, end).filter(|&place| tokens[place].is("="));
+        // What follows `lambda` are its parameters, with their defaults.
+        let lambda = top(tokens, at, end).find(|&place| tokens[place].is_name("lambda"));
+        let targets = top(tokens, at, lambda.unwrap_or(end));
+        let equals = targets.filter(|&place| tokens[place].is("="));
         let equals: Vec<usize> = equals.collect();
         let augmented = top(tokens, at, end).find(|&place| {
             let token = tokens[place];

@@ -712,3 +712,119 @@ fn a_module_is_the_dsls_only_if_it_binds_what_the_dsl_does() {
     let text = "from dsl2 import *\ndef solve_a(I): return upscale(I, ONE)\n";
     assert!(read_beside(&modules, text)[0].contains("line 2 of b.py"));
 }
+
+#[test]
+fn the_names_that_a_program_uses_decide_its_dialect() {
+    let dialect = |text: &str| {
+        let read = parse_programs(text).remove(0);
+        read.map(|program| (program.dialect().name(), program.inputs().join(" ")))
+            .map_err(|error| error.to_string())
+    };
+    let head = "from dsl import *\nfrom constants import *\n";
+    for (text, expected) in [
+        // Defaults fill the parameters after the input.
+        (
+            "def solve_a(I, h=FIVE, w=FIVE): return crop(I, ORIGIN, astuple(h, w))",
+            ("public", "I"),
+        ),
+        (
+            "def solve_a(I, n=ONE, c=TWO): return rot90(I)",
+            ("public", "I"),
+        ),
+        (
+            "def solve_a(grid: Grid, k: int = 1, debug: bool = False) -> Grid: return rot90(grid)",
+            ("public", "grid"),
+        ),
+        (
+            "def solve_a(I, n=F1, c=L1): return vmirror_t(upscale_t(I, n))",
+            ("typed", "I"),
+        ),
+        (
+            "solve_a = lambda I, n=ONE, c=TWO: rot90(I)",
+            ("public", "I"),
+        ),
+        // The parameters of the typed dialect, if names do not decide.
+        ("def solve_a(S, I, C): return rot90(I)", ("typed", "S I C")),
+        ("def solve_a(S, I): return rot90(I)", ("typed", "S I C")),
+        ("def solve_a(S, I): return vmirror_t(I)", ("typed", "S I C")),
+        (
+            "def solve_a(S, I, C=None): return vmirror_t(I)",
+            ("typed", "S I C"),
+        ),
+        (
+            "def solve_a(S, I, n=F1): return upscale_t(I, n)",
+            ("typed", "S I C"),
+        ),
+        (
+            "def solve_a(S, I):\n C = vmirror_t(I)\n return C",
+            ("typed", "S I C_"),
+        ),
+        (
+            "def solve_a(x, y, z): return vmirror_t(y)",
+            ("typed", "x y z"),
+        ),
+        (
+            "def solve_a(x, y, z): return rot90(y)\ndef solve_b(S, I, C): return vmirror_t(I)",
+            ("typed", "x y z"),
+        ),
+        // Earlier solvers of that project used the public names.
+        ("def solve_a(S, I): return vmirror(I)", ("public", "I")),
+        ("def solve_a(S, I, C): return vmirror(I)", ("public", "I")),
+    ] {
+        let expected = Ok((expected.0, expected.1.to_owned()));
+        assert_eq!(dialect(text), expected, "{text}");
+        assert_eq!(dialect(&format!("{head}{text}")), expected, "{text}");
+    }
+    let public = "expected one parameter, the input grid, or `(S, I, C)`";
+    for (text, expected) in [
+        (
+            "def solve_a(I, train_inputs, train_outputs): return rot90(I)",
+            format!("{public}, found 3: nothing fills `train_inputs`, which has no default"),
+        ),
+        (
+            "def solve_a(I, pairs): return vmirror(I)",
+            format!("{public}, found 2: nothing fills `pairs`, which has no default"),
+        ),
+        (
+            "def solve_a(S, I): return canvas(size(S), shape(vmirror(I)))",
+            format!("{public}, found 2: `S` is filled in the typed dialect only (`--dialect typed`)"),
+        ),
+        (
+            "def solve_a(I, S, C): return vmirror_t(I)",
+            format!("{public}, found 3: nothing fills `I`, which has no default"),
+        ),
+        (
+            "def solve_a(S, I): return hconcat(vmirror_t(I), vmirror(I))",
+            "unknown primitive `vmirror` in the typed dialect, which the public dialect has (`--dialect public`)".into(),
+        ),
+        (
+            "def solve_a(S, I, C): return vmiror_t(I)",
+            "unknown primitive `vmiror_t` in the typed dialect, did you mean `vmirror_t`?".into(),
+        ),
+        (
+            "def solve_a(I): return vmirror_t(I)",
+            "unknown primitive `vmirror_t`, which the typed dialect has (`--dialect typed`)".into(),
+        ),
+    ] {
+        let error = dialect(text).unwrap_err();
+        assert!(error.ends_with(&expected), "{text}: {error}");
+    }
+    let chosen = |dialect, text| {
+        let read = parse_programs_in(dialect, text).remove(0);
+        read.map(|program| program.inputs().join(" "))
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        chosen(Dialect::Typed, "def solve_a(S, I): return rot90(I)").unwrap(),
+        "S I C"
+    );
+    assert_eq!(
+        chosen(Dialect::Public, "def solve_a(S, I): return vmirror(I)").unwrap(),
+        "I"
+    );
+    let error = chosen(Dialect::Public, "def solve_a(I): return vmiror(I)").unwrap_err();
+    assert!(
+        error
+            .ends_with("unknown primitive `vmiror` in the public dialect, did you mean `vmirror`?")
+    );
+}
