@@ -255,7 +255,7 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
     let row = json!({ "task_id": "a", "response": answer, "code": program, "n": 1 });
     folder.write("rows.jsonl", format!("{row}\n{row}\n"));
     let done = folder.run("run --tasks a.json --programs rows.jsonl");
-    let note = "note: rows.jsonl:1:1: code: programs under `code` and `response`: that under `code` is read; the \
+    let note = "note: rows.jsonl:1:9: code: programs under `code` and `response`: that under `code` is read; the \
                 same for 1 more with several keys\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, note));
     // What is given as programs is not called a task.
