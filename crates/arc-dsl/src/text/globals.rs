@@ -264,12 +264,19 @@ impl<'t> Globals<'t> {
         bound.push(Bound { at, line, binding });
     }
 
-    pub(super) fn star(&mut self, line: u32, star: StarImport) {
-        let beside = self.beside.as_deref();
-        self.hides |= match star {
-            StarImport::Beside(module) => beside.is_some_and(|it| it.has_others(module)),
+    /// Whether a star import may bind names of the DSL to something else.
+    pub(super) fn may_hide(&self, star: StarImport) -> bool {
+        match star {
+            StarImport::Beside(module) => {
+                let beside = self.beside.as_deref();
+                beside.is_some_and(|beside| beside.has_others(module))
+            }
             star => star == StarImport::Hides,
-        };
+        }
+    }
+
+    pub(super) fn star(&mut self, line: u32, star: StarImport) {
+        self.hides |= self.may_hide(star);
         self.stars.push((self.now, line, star));
         self.now += 1;
     }

@@ -8,7 +8,7 @@ use crate::text::names::{self, is_of_dsl};
 use crate::text::tokens::{Result, told};
 
 /// The effects of an import.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Imports<'t> {
     pub(super) names: Vec<(Token<'t>, Binding<'t>)>,
     pub(super) stars: Vec<StarImport>,

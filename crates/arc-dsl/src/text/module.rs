@@ -22,6 +22,7 @@ use crate::program::Program;
 use crate::text::beside::{Beside, resolved};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames, StarImport};
+use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
 use crate::text::module::parser::{Parsed, Parser};
 use crate::text::names;
@@ -156,6 +157,8 @@ pub(super) struct Module<'t> {
     /// The same for functions of the DSL and values, with their lines.
     pub(super) set: Vec<(String, u32, Binding<'t>)>,
     notes: Vec<ParseError>,
+    /// What is not the DSL's of the imports in the branches of the current statement.
+    pub(super) other_imports: Vec<(Token<'t>, Imports<'t>)>,
     /// The first statement that belongs to no program, and how many others there are.
     passed_over: Option<(Token<'t>, usize)>,
     /// Errors outside of functions, and the offsets where they begin.
@@ -181,6 +184,7 @@ impl<'t> Module<'t> {
             table: Vec::new(),
             set: Vec::new(),
             notes: Vec::new(),
+            other_imports: Vec::new(),
             passed_over: None,
             errors: Vec::new(),
         }

@@ -8,7 +8,6 @@ use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
-use crate::text::globals::StarImport;
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parsed, Parser, Scope, constant};
 use crate::text::names;
@@ -373,13 +372,7 @@ impl<'t> Parser<'_, 't> {
         let statement = self.tokens.place();
         let imports = self.imports()?;
         for star in imports.stars {
-            let hides = match star {
-                StarImport::Beside(at) => {
-                    let beside = self.module.and_then(|module| module.beside());
-                    beside.is_some_and(|beside| beside.has_others(at))
-                }
-                star => star == StarImport::Hides,
-            };
+            let hides = self.module.is_some_and(|it| it.globals.may_hide(star));
             if hides && self.scope.is_some() {
                 let kind = ParseErrorKind::Unusable {
                     name: "*".to_owned(),

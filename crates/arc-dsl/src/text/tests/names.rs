@@ -700,6 +700,18 @@ fn a_module_is_the_dsls_only_if_it_binds_what_the_dsl_does() {
             );
         }
     }
+    // Which import is run is not known.
+    for text in [
+        "try:\n from dsl2 import *\nexcept ImportError:\n from dsl import *\n",
+        "try:\n from dsl2 import vmirror\nexcept ImportError:\n from dsl import vmirror\n",
+        "if FAST:\n from dsl2 import *\nelse:\n from dsl import *\n",
+    ] {
+        let text = format!("{text}def solve_a(I): return vmirror(I)\n");
+        assert!(
+            read_beside(&[("dsl2", "m.py", fork)], &text)[0].contains(line),
+            "{text}"
+        );
+    }
     let parts = "import dsl2\ndef solve_a(I): return dsl2.vmirror(I)\n";
     assert!(read_beside(&[("dsl2", "m.py", fork)], parts)[0].contains(line));
     let set = "from dsl2 import *\nsolve_a = vmirror\nSOLVERS = {}\n";
