@@ -88,11 +88,12 @@ pub use task::{
     Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
     broken_json, wide_text,
 };
-pub use task_ids::{TaskIds, says_no_task, says_nothing};
+pub use task_ids::{OwnTask, TaskIds, says_no_task, says_nothing};
 pub use text::{
-    Beside, ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt,
-    parse_batt, parse_file, parse_functions, parse_programs, parse_programs_in, parse_value,
-    read_file, read_programs, says_program,
+    Beside, ParseError, ParseErrorKind, ProgramText, Reading, Renames, Unfilled,
+    definition_digests, imported_modules, is_batt, package_of, parse_batt, parse_file,
+    parse_functions, parse_programs, parse_programs_in, parse_value, read_file, read_programs,
+    says_program,
 };
 pub use typed::TypedPrimitive;
 pub use value::container::{Container, Items, sorted_places};

@@ -46,6 +46,35 @@ const BEFORE_ID: &[&str] = &["solve", "verify", "transform", "program", "task", 
 /// For names longer than this, only the whole name and its ends are looked up.
 const LONGEST: usize = 1000;
 
+/// Which of the known tasks a program belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnTask<'a> {
+    /// None of them.
+    None,
+    /// The one with this id.
+    One(&'a str),
+    /// The one with the id `newest`, a later version of `named`, which is the program's own.
+    Newest {
+        /// The id that the program has.
+        named: &'a str,
+        /// The id of the newest version.
+        newest: &'a str,
+    },
+    /// It has the ids of two tasks.
+    Several(&'a str, &'a str),
+}
+
+impl<'a> OwnTask<'a> {
+    /// The id of the task that the program is run on, if it is one.
+    #[must_use]
+    pub fn runs_on(self) -> Option<&'a str> {
+        match self {
+            OwnTask::One(id) | OwnTask::Newest { newest: id, .. } => Some(id),
+            OwnTask::None | OwnTask::Several(..) => None,
+        }
+    }
+}
+
 /// The ids of known tasks, and which of them a program belongs to.
 ///
 /// It is the longest id that occurs in the program's name, at its end or delimited by `_` or other signs. If there is
@@ -55,6 +84,10 @@ const LONGEST: usize = 1000;
 ///
 /// Tasks whose files have the same name in several folders have ids such as `easy/7`. A program with `7` in its name is
 /// for those in whose folder its own file is, otherwise for each of them.
+///
+/// A name with a second id beside the longest one belongs to neither; numbers of fewer than eight digits beside another
+/// id do not count as ids. Of several versions of a task, such as `007bbfb7` and `007bbfb7_v2`, a program belongs to
+/// the newest one, unless its name has a version.
 ///
 /// ```
 /// use arc_dsl::{TaskIds, parse_programs};
@@ -69,6 +102,8 @@ const LONGEST: usize = 1000;
 #[derive(Debug, Clone, Default)]
 pub struct TaskIds<'a> {
     ids: HashSet<&'a str>,
+    /// The newest version of a task by the id without it, with its number.
+    newest: HashMap<&'a str, (u32, &'a str)>,
     longest: usize,
     /// The ids with folders in them, by their last parts.
     by_name: HashMap<&'a str, Vec<&'a str>>,
@@ -88,27 +123,38 @@ impl<'a> TaskIds<'a> {
             ids.sort_unstable();
         }
         ids.extend(by_name.keys());
+        let mut newest: HashMap<&str, (u32, &str)> = HashMap::new();
+        for &id in &ids {
+            if let Some((base, version)) = version_of(id) {
+                let newest = newest.entry(base).or_insert((version, id));
+                *newest = (*newest).max((version, id));
+            }
+        }
         let longest = ids.iter().map(|id| id.len()).max().unwrap_or_default();
+        // A name may have an id without the version that all tasks have.
+        let longest = newest.keys().map(|id| id.len()).fold(longest, usize::max);
         Self {
             ids,
+            newest,
             longest,
             by_name,
         }
     }
 
-    /// The id of the task that a program belongs to; `None` if there is none, or if it may belong to several.
+    /// The id of the task that a program is run on; `None` if there is none, or if it may belong to several.
     #[must_use]
     pub fn of(&self, program: &Program) -> Option<&'a str> {
-        match self.all_of(program)[..] {
+        match self.run_on(program, self.own(program))[..] {
             [id] => Some(id),
             _ => None,
         }
     }
 
-    /// The ids of the tasks that a program may belong to: several if these have one name, in several folders.
+    /// The ids of the tasks that a program is run on if this is [its own](Self::own): several if these have one name, in
+    /// several folders.
     #[must_use]
-    pub fn all_of(&self, program: &Program) -> Vec<&'a str> {
-        let Some(name) = self.name_of(program) else {
+    pub fn run_on(&self, program: &Program, own: OwnTask<'a>) -> Vec<&'a str> {
+        let Some(name) = own.runs_on() else {
             return Vec::new();
         };
         let Some(ids) = self.by_name.get(name) else {
@@ -136,10 +182,12 @@ impl<'a> TaskIds<'a> {
         }
     }
 
-    /// The id, or the last part of one, that a program names.
-    fn name_of(&self, program: &Program) -> Option<&'a str> {
+    /// The task that a program belongs to, or the last part of its id.
+    #[must_use]
+    pub fn own(&self, program: &Program) -> OwnTask<'a> {
         if let Some(task) = program.task() {
-            return self.ids.get(task).copied();
+            let own = self.ids.get(task);
+            return own.map_or(OwnTask::None, |id| OwnTask::One(id));
         }
         let by_name = || self.within(program.name());
         let by_file = || {
@@ -151,17 +199,34 @@ impl<'a> TaskIds<'a> {
             };
             self.within(&stem).or_else(of_folder)
         };
-        if program.is_named_by_file() || says_nothing(program.name()) {
+        let found = if program.is_named_by_file() || says_nothing(program.name()) {
             by_file().or_else(by_name)
         } else {
             by_name().or_else(by_file)
+        };
+        match found {
+            None => OwnTask::None,
+            Some((id, Some(other))) => OwnTask::Several(id, other),
+            Some((named, None)) => match self.newest.get(named) {
+                Some(&(version, newest)) if version > 1 || !self.ids.contains(named) => {
+                    OwnTask::Newest { named, newest }
+                }
+                _ => OwnTask::One(named),
+            },
         }
     }
 
+    /// The id, with or without a version, as the tasks have it.
+    fn known(&self, id: &str) -> Option<&'a str> {
+        let own = self.ids.get(id).copied();
+        own.or_else(|| self.newest.get_key_value(id).map(|(id, _)| *id))
+    }
+
     /// The longest id in a name, delimited by signs or the ends of the name; of two equally long ones the later one.
-    fn within(&self, name: &str) -> Option<&'a str> {
-        if let Some(id) = self.ids.get(name) {
-            return Some(id);
+    /// And another one beside it, if there is one.
+    fn within(&self, name: &str) -> Option<(&'a str, Option<&'a str>)> {
+        if let Some(id) = self.known(name) {
+            return Some((id, None));
         }
         let is_sign = |c: char| !c.is_alphanumeric();
         let mut starts = vec![0];
@@ -174,20 +239,23 @@ impl<'a> TaskIds<'a> {
             let signs = name.match_indices(is_sign);
             ends.extend(signs.map(|(at, _)| at));
         }
-        let mut found: Option<(usize, usize)> = None;
+        let mut found: Vec<(usize, usize, &'a str)> = Vec::new();
         for &end in &ends {
-            for &start in starts
-                .iter()
-                .filter(|&&start| start < end && end - start <= self.longest)
-            {
-                let place = (end - start, end);
-                if found.is_none_or(|best| best < place) && self.ids.contains(&name[start..end]) {
-                    found = Some(place);
+            let starts = starts.iter().filter(|&&start| start < end);
+            for &start in starts.filter(|&&start| end - start <= self.longest) {
+                if let Some(id) = self.known(&name[start..end]) {
+                    found.push((end - start, end, id));
                 }
             }
         }
-        let (length, end) = found?;
-        self.ids.get(&name[end - length..end]).copied()
+        let &(length, end, id) = found.iter().max()?;
+        let base = |id: &'a str| version_of(id).map_or(id, |(base, _)| base);
+        let is_number = |id: &str| id.len() < 8 && id.bytes().all(|byte| byte.is_ascii_digit());
+        let others = found.iter().filter(|&&(other_length, other_end, other)| {
+            let is_beside = other_end <= end - length || other_end - other_length >= end;
+            is_beside && base(other) != base(id) && (!is_number(other) || is_number(id))
+        });
+        Some((id, others.max().map(|(_, _, other)| *other)))
     }
 }
 
@@ -197,6 +265,15 @@ pub fn says_no_task(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_common = |name: &str| COMMON_NAMES.contains(&name);
     is_common(&name) || name.strip_suffix('s').is_some_and(is_common)
+}
+
+/// The id of a task without its version, and the version: `("007bbfb7", 2)` of `007bbfb7_v2`.
+fn version_of(id: &str) -> Option<(&str, u32)> {
+    let (base, version) = id.rsplit_once(['_', '-', '.'])?;
+    let digits = version.strip_prefix(['v', 'V'])?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let number = digits.parse().ok().filter(|_| is_number)?;
+    (!base.is_empty()).then_some((base, number))
 }
 
 /// Whether a program's name does not identify its task.
@@ -293,7 +370,8 @@ mod tests {
         let all_of = |name: &str, source: &str| {
             let builder = ProgramBuilder::new(name);
             let input = builder.input();
-            ids.all_of(&builder.finish(input).unwrap().with_source(source))
+            let program = builder.finish(input).unwrap().with_source(source);
+            ids.run_on(&program, ids.own(&program))
         };
         for (name, source, expected) in [
             ("solve_7", "p.py", &["easy/7", "hard/7"][..]),
@@ -327,5 +405,106 @@ mod tests {
         assert_eq!(ids.of(&program), None);
         let program = read("# task: a b\n\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), Some("7"));
+    }
+
+    #[test]
+    fn of_several_versions_the_newest_one_counts() {
+        let read = |name: &str| {
+            crate::parse_programs(&format!("def {name}(I): return I"))
+                .remove(0)
+                .unwrap()
+        };
+        let newest = |named, newest| OwnTask::Newest { named, newest };
+        let old = "11aa22bb";
+        for (ids, name, expected) in [
+            (
+                &[old, "11aa22bb_v2"][..],
+                "solve_11aa22bb",
+                newest(old, "11aa22bb_v2"),
+            ),
+            (
+                &["11aa22bb_v2"],
+                "solve_11aa22bb",
+                newest(old, "11aa22bb_v2"),
+            ),
+            (
+                &["11aa22bb_v2", "11aa22bb_v10", old],
+                "solve_11aa22bb_7",
+                newest(old, "11aa22bb_v10"),
+            ),
+            (
+                &["11aa22bb_v2", "11aa22bb_v3"],
+                "solve_11aa22bb_v2",
+                OwnTask::One("11aa22bb_v2"),
+            ),
+            (
+                &[old, "11aa22bb_v3"],
+                "solve_11aa22bb_v2",
+                newest(old, "11aa22bb_v3"),
+            ),
+            // A program's own version.
+            (&[old], "solve_11aa22bb_v2", OwnTask::One(old)),
+            (&[old, "11aa22bb_v1"], "solve_11aa22bb", OwnTask::One(old)),
+            (
+                &["11aa22bb_v1"],
+                "solve_11aa22bb",
+                newest(old, "11aa22bb_v1"),
+            ),
+            (&["11aa22bb_vx", "v2"], "solve_11aa22bb", OwnTask::None),
+        ] {
+            let ids = TaskIds::new(ids.iter().copied());
+            assert_eq!(ids.own(&read(name)), expected, "{name}");
+        }
+        // What is said is meant.
+        let ids = TaskIds::new([old, "11aa22bb_v2"]);
+        let program = read("solve").with_task(old);
+        assert_eq!(ids.own(&program), OwnTask::One(old));
+    }
+
+    #[test]
+    fn a_name_with_two_ids_belongs_to_neither() {
+        let ids = [
+            "11aa22bb",
+            "33cc44dd",
+            "33cc44dd_v2",
+            "flip",
+            "flip_swap",
+            "swap",
+            "7",
+            "12",
+        ];
+        let ids = TaskIds::new(ids);
+        for (name, expected) in [
+            (
+                "solve_11aa22bb_33cc44dd",
+                OwnTask::Several("33cc44dd", "11aa22bb"),
+            ),
+            (
+                "solve_33cc44dd_11aa22bb",
+                OwnTask::Several("11aa22bb", "33cc44dd"),
+            ),
+            (
+                "solve_11aa22bb_like_33cc44dd_v2",
+                OwnTask::Several("33cc44dd_v2", "11aa22bb"),
+            ),
+            ("solve_swap_of_flip", OwnTask::Several("flip", "swap")),
+            ("solve_7_12", OwnTask::Several("12", "7")),
+            // One is the whole.
+            ("solve_flip_swap", OwnTask::One("flip_swap")),
+            ("solve_11aa22bb_11aa22bb", OwnTask::One("11aa22bb")),
+            ("solve_33cc44dd_33cc44dd_v2", OwnTask::One("33cc44dd_v2")),
+            // The number of the program.
+            ("solve_11aa22bb_7", OwnTask::One("11aa22bb")),
+        ] {
+            let program = crate::parse_programs(&format!("def {name}(I): return I")).remove(0);
+            let program = program.unwrap();
+            assert_eq!(ids.own(&program), expected, "{name}");
+            let file = program
+                .clone()
+                .with_name("solve")
+                .with_source(format!("a/{}.py", &name[6..]));
+            assert_eq!(ids.own(&file), expected, "{name}");
+            assert_eq!(ids.own(&program.with_task("flip")), OwnTask::One("flip"));
+        }
     }
 }

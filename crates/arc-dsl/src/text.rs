@@ -23,6 +23,7 @@
 
 mod bare;
 mod batt;
+mod beside;
 mod error;
 mod expression;
 mod globals;
@@ -41,13 +42,14 @@ use crate::program::Program;
 use crate::value::Value;
 
 pub use batt::{is_batt, parse_batt};
-pub use error::{ParseError, ParseErrorKind};
+pub use beside::{Beside, imported_modules, package_of};
+pub use error::{ParseError, ParseErrorKind, Unfilled};
 pub use globals::Renames;
 use lexer::{Block, Lexer};
 use module::Module;
 use module::parser::Parser;
 pub use module::{ProgramText, Reading, says_program};
-pub use reference::{Beside, definition_digests};
+pub use reference::definition_digests;
 
 /// The programs of a text, in its order.
 ///
@@ -76,7 +78,8 @@ pub use reference::{Beside, definition_digests};
 /// );
 /// ```
 ///
-/// A program with the parameters `(S, I, C)` is of the typed dialect, any other of the public one.
+/// A program of several parameters is in the dialect whose names it uses; if they are those of both, in the typed one if
+/// its first parameter is `S`. Any other program is in the public dialect.
 #[must_use]
 pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
     read_programs(text, &Reading::default()).programs
@@ -94,7 +97,7 @@ pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, Pa
 
 /// The programs of a text, and notes on the rest of the text.
 ///
-/// A program is a function of one parameter (in the typed dialect one or three) that no other function calls, or whose
+/// A program is a function of one parameter (in the typed dialect also `(S, I)` or three; others have defaults) that no other function calls, or whose
 /// name says that it is a program (`solve..`, `verify..`, `..007bbfb7`). A function with a name of the DSL is never a
 /// program. As in Python, a name means what the text binds it to: calls of the text's functions are inlined, values
 /// that it sets are constants. What cannot be resolved is an error of each program that uses it; what belongs to no
@@ -158,11 +161,7 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
     if reading.dialect == Some(Dialect::Typed) || has_function {
         return read_programs(text, reading);
     }
-    ProgramText {
-        programs: Module::new(text, reading).read_bare(name),
-        notes: Vec::new(),
-        is_bare: true,
-    }
+    Module::new(text, reading).read_bare(name)
 }
 
 /// Whether lines assign to names of programs, as in `solve_a = compose(vmirror, hmirror)`, or assign a `lambda`, and no

@@ -262,7 +262,7 @@ fn a_few<'n>(names: impl Iterator<Item = &'n str>) -> String {
 /// How the text of programs is read.
 #[derive(Debug, clap::Args)]
 struct ProgramFormat {
-    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
+    /// The dialect of the programs, `public` or `typed` [default: by the names that each uses].
     #[arg(long, value_name = "NAME", requires = "programs")]
     dialect: Option<Dialect>,
 

@@ -51,6 +51,7 @@ impl Work {
         train_only: bool,
         dialect: Option<Dialect>,
     ) -> PyResult<Self> {
+        let given = programs;
         let work = Self {
             subject: Arc::new(Subject {
                 programs: all_programs(programs, dialect)?,
@@ -60,7 +61,11 @@ impl Work {
             train_only,
         };
         let Subject { programs, tasks } = &*work.subject;
-        let has_none = !programs.is_empty() && !tasks.is_empty() && work.batch()?.job_count() == 0;
+        let (batch, py) = (work.batch()?, given.py());
+        let has_none = !programs.is_empty() && !tasks.is_empty() && batch.job_count() == 0;
+        for note in batch.notes() {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(&note), 1)?;
+        }
         if has_none && matches!(work.jobs, Jobs::Own) {
             return Err(PyValueError::new_err(
                 "no program belongs to a task: with jobs=\"own\" the name of a program ends with the id of \

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use arc_dsl::{Pair, PairId, Program, Task, TaskIds};
+use arc_dsl::{OwnTask, Pair, PairId, Program, Task, TaskIds};
+
+use crate::escape::escaped;
 
 /// One program tried on all pairs of one task; both are indices into the [`Batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,6 +27,65 @@ pub struct Batch<'a> {
     /// The number of pairs in the tasks before each one, and in total. Iterating over jobs reads this, since tasks
     /// are scattered in memory.
     pairs_before: Vec<u64>,
+    odd_names: OddNames,
+}
+
+/// The programs whose names do not say as they are which task they belong to, each with the ids in question.
+#[derive(Debug, Clone, Default)]
+struct OddNames {
+    /// Those that are run on a newer version of the task that they name.
+    newest: Vec<String>,
+    /// Those that name two tasks, and their indices.
+    several: Vec<String>,
+    with_several: Vec<u32>,
+}
+
+impl OddNames {
+    fn add(&mut self, at: u32, program: &Program, own: OwnTask<'_>) {
+        let name = escaped(program.name());
+        match own {
+            OwnTask::Newest { newest, .. } => {
+                self.newest.push(format!("{name} on {}", escaped(newest)));
+            }
+            OwnTask::Several(first, second) => {
+                let (first, second) = (escaped(first), escaped(second));
+                self.several.push(format!("{name} ({first} and {second})"));
+                self.with_several.push(at);
+            }
+            OwnTask::None | OwnTask::One(_) => {}
+        }
+    }
+
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let told = |odd: &[String], what: &[&str; 2], more: &str| {
+            let few = odd.iter().take(Self::TOLD).map(String::as_str);
+            let few = few.collect::<Vec<_>>().join(", ");
+            let others = match odd.len().saturating_sub(Self::TOLD) {
+                0 => String::new(),
+                others => format!(" and {others} more"),
+            };
+            let count = odd.len();
+            let what = what[usize::from(count > 1)];
+            (count > 0).then(|| format!("{count} {what}: {few}{others}{more}"))
+        };
+        let newest = [
+            "program is run on the newest version of its task",
+            "programs are run on the newest versions of their tasks",
+        ];
+        let several = [
+            "program has the ids of two tasks in its name and runs on neither",
+            "programs have the ids of two tasks in their names and run on neither",
+        ];
+        let way_out = "; a line `# task: ID` above the `def` says which one is meant";
+        let notes = [
+            told(&self.newest, &newest, ""),
+            told(&self.several, &several, way_out),
+        ];
+        notes.into_iter().flatten()
+    }
+
+    /// How many of them a note names.
+    const TOLD: usize = 5;
 }
 
 /// All programs on all tasks are so many jobs that they are computed rather than listed.
@@ -66,15 +127,31 @@ impl<'a> Batch<'a> {
             by_id.entry(&task.id).or_default().push(at as u32);
         }
         let ids = TaskIds::new(by_id.keys().copied());
-        let jobs = programs.iter().enumerate().flat_map(|(at, program)| {
-            let own = ids.all_of(program).into_iter();
+        let (mut jobs, mut odd_names) = (Vec::new(), OddNames::default());
+        for (at, program) in programs.iter().enumerate() {
+            let own = ids.own(program);
+            odd_names.add(at as u32, program, own);
+            let own = ids.run_on(program, own).into_iter();
             let own = own.flat_map(|id| by_id.get(id).into_iter().flatten());
-            own.map(move |&task| Job {
+            jobs.extend(own.map(|&task| Job {
                 program: at as u32,
                 task,
-            })
-        });
-        Self::of(programs, tasks, Some(jobs.collect()), false)
+            }));
+        }
+        Self {
+            odd_names,
+            ..Self::of(programs, tasks, Some(jobs), false)
+        }
+    }
+
+    /// What is to be told about programs whose names do not say as they are which task they belong to.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.odd_names.notes()
+    }
+
+    /// Whether the program at this index is run on no task because its name has the ids of two.
+    pub fn has_two_ids(&self, program: u32) -> bool {
+        self.odd_names.with_several.binary_search(&program).is_ok()
     }
 
     /// Every program on every task.
@@ -110,6 +187,7 @@ impl<'a> Batch<'a> {
             jobs: Jobs::AllPairs,
             train_only,
             pairs_before: Vec::new(),
+            odd_names: OddNames::default(),
         };
         let pairs = tasks.iter().map(|task| batch.pair_count(task) as u64);
         batch.pairs_before = prefix_sums(pairs);
@@ -127,7 +205,10 @@ impl<'a> Batch<'a> {
             Jobs::AllPairs => None,
             Jobs::Listed(jobs, _) => Some(jobs),
         };
-        Self::of(self.programs, self.tasks, jobs, true)
+        Self {
+            odd_names: self.odd_names,
+            ..Self::of(self.programs, self.tasks, jobs, true)
+        }
     }
 
     /// How many pairs of a task each of its programs is run on: the first ones.
@@ -318,6 +399,32 @@ mod tests {
         );
         assert_eq!(batch.evaluations(), 3 + 1 + 2 + 3 + 1);
         assert_eq!(batch.evaluations_by_program(), [4, 0, 2, 4]);
+    }
+
+    #[test]
+    fn programs_with_odd_names_are_told() {
+        let programs = [
+            "solve_11aa22bb",
+            "solve_11aa22bb_33cc44dd",
+            "solve_33cc44dd",
+        ]
+        .map(program);
+        let tasks = [
+            task("11aa22bb", 1),
+            task("11aa22bb_v2", 1),
+            task("33cc44dd", 1),
+        ];
+        let batch = Batch::own_tasks(&programs, &tasks).train_only();
+        assert_eq!(batch.jobs().collect::<Vec<_>>(), [job(0, 1), job(2, 2)]);
+        assert_eq!(
+            batch.notes().collect::<Vec<_>>(),
+            [
+                "1 program is run on the newest version of its task: solve_11aa22bb on 11aa22bb_v2",
+                "1 program has the ids of two tasks in its name and runs on neither: solve_11aa22bb_33cc44dd \
+                 (33cc44dd and 11aa22bb); a line `# task: ID` above the `def` says which one is meant"
+            ]
+        );
+        assert_eq!(Batch::all_pairs(&programs, &tasks).notes().count(), 0);
     }
 
     #[test]

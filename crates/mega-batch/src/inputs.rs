@@ -13,6 +13,7 @@ use walkdir::WalkDir;
 use crate::escape::escaped;
 use crate::files::{is_descriptor, is_standard_input};
 
+pub mod completions;
 mod json_programs;
 mod merge;
 mod packed;

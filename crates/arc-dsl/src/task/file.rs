@@ -84,6 +84,18 @@ pub struct FileProgram {
     pub column: usize,
     /// The JSON path to it.
     pub path: String,
+    /// The key that it stands under, if that is one for programs.
+    pub key: Option<&'static str>,
+    /// Other such keys beside it, which hold programs, too.
+    pub others: Vec<&'static str>,
+}
+
+impl FileProgram {
+    /// Whether it is what a language model has answered, with a program in it, rather than a program.
+    #[must_use]
+    pub fn is_answer(&self) -> bool {
+        matches!(self.key, Some("response" | "completion"))
+    }
 }
 
 /// The maximum nesting of tasks by id in objects by split.
@@ -95,8 +107,15 @@ const TEST_INDEX_KEYS: [&str; 2] = ["test_index", "pair_index"];
 /// The maximum number of keys that an error names.
 const KEYS_TOLD: usize = 6;
 
-/// The keys for the text of a program.
-const PROGRAM_KEYS: [&str; 2] = ["program", "source"];
+/// The keys for the text of a program, in order of preference.
+const PROGRAM_KEYS: [&str; 6] = [
+    "program",
+    "source",
+    "code",
+    "function",
+    "response",
+    "completion",
+];
 
 const TASK: &str = "a task: an object with the keys `train` and `test`";
 
@@ -123,12 +142,18 @@ impl TaskFile {
             file.form = FileForm::Tasks;
             if file.tasks.is_empty() {
                 file.form = FileForm::Programs;
-                for error in &mut file.errors {
-                    error.message = error.message.replace(TASK, PROGRAM);
-                }
+                file.expect_programs();
             }
         }
         file
+    }
+
+    /// Says in errors that programs were expected, where tasks were not.
+    pub fn expect_programs(&mut self) {
+        for error in &mut self.errors {
+            let message = error.message.replace(TASK, PROGRAM);
+            error.message = message.replace("a list of pairs or tasks", "a list of programs");
+        }
     }
 
     fn value(&mut self, text: &Text<'_>, id: TaskName<'_>) {
@@ -237,9 +262,9 @@ impl TaskFile {
             }
         }
         let bad = || entries.iter().find(|(key, _)| key == "program");
-        if let Some((key, program, value)) = program {
+        if let Some(named) = program {
             let id = own_id.as_deref().unwrap_or(id.name());
-            self.program(&Places::new(text).of_key(key, value), id, program);
+            self.named_program(&mut Places::new(text), id, named);
         } else if let Some((key, value)) = bad().filter(|_| own_id.is_some() && !is_task) {
             self.no_text(&Places::new(text).of_key(key, value));
             self.form = FileForm::Programs;
@@ -318,8 +343,8 @@ impl TaskFile {
             }
             JsonKind::Object => {
                 let (entries, _) = text.entries("programs");
-                if let Some((key, program, value)) = program(&entries) {
-                    return self.program(&places.of_key(key, value), id, program);
+                if let Some(named) = program(&entries) {
+                    return self.named_program(&mut places, id, named);
                 }
                 let holds =
                     |(_, it): &(String, &RawValue)| holds_programs(it.get(), false, depth - 1);
@@ -374,6 +399,13 @@ impl TaskFile {
             .push(text.error(format!("expected the text of a program, found {found}")));
     }
 
+    fn named_program<'a>(&mut self, places: &mut Places<'a>, task: &str, named: NamedProgram<'a>) {
+        self.program(&places.of_key(named.key, named.value), task, named.text);
+        if let Some(program) = self.programs.last_mut() {
+            (program.key, program.others) = (Some(named.key), named.others);
+        }
+    }
+
     fn program(&mut self, place: &Text<'_>, task: &str, text: String) {
         let found = place.error("");
         self.programs.push(FileProgram {
@@ -382,6 +414,8 @@ impl TaskFile {
             line: found.line,
             column: found.column,
             path: found.path,
+            key: None,
+            others: Vec::new(),
         });
     }
 
@@ -680,23 +714,41 @@ pub(super) fn says_little(name: &str) -> bool {
     }
 }
 
-/// The program in an object: its key, its text and its raw value.
-fn program<'e, 'a>(entries: &'e Entries<'a>) -> Option<(&'e str, String, &'a RawValue)> {
-    PROGRAM_KEYS.iter().find_map(|&wanted| {
-        let (key, value) = entries.iter().find(|(key, _)| key == wanted)?;
-        let text = match key.as_str() {
+/// The program in an object.
+struct NamedProgram<'a> {
+    key: &'static str,
+    text: String,
+    value: &'a RawValue,
+    /// Other keys with programs.
+    others: Vec<&'static str>,
+}
+
+/// The program in an object, under the first key that has one.
+fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
+    let mut found = PROGRAM_KEYS.iter().filter_map(|&wanted| {
+        let (_, value) = entries.iter().find(|(key, _)| key == wanted)?;
+        let text = match wanted {
             "program" => serde_json::from_str(value.get()).ok(),
             _ => text_of_program(value.get()),
         };
         let text = text.filter(|text: &String| !text.trim().is_empty())?;
-        Some((key.as_str(), text, *value))
+        Some((wanted, text, *value))
+    });
+    let (key, text, value) = found.next()?;
+    Some(NamedProgram {
+        key,
+        text,
+        value,
+        others: found.map(|(key, ..)| key).collect(),
     })
 }
 
 /// The string, if it looks like a program.
 fn text_of_program(json: &str) -> Option<String> {
     let text: String = serde_json::from_str(json).ok()?;
-    let is_program = ["def ", "O =", "O="].iter().any(|it| text.contains(it));
+    let is_program = ["def ", "O =", "O=", "= lambda ", "=lambda "]
+        .iter()
+        .any(|it| text.contains(it));
     is_program.then_some(text)
 }
 
@@ -733,10 +785,8 @@ fn shows_program(json: &str) -> bool {
     let is_shown = |json: &str| {
         let (entries, _) = entries_of(json);
         let named = |(key, _): &&(String, &RawValue)| PROGRAM_KEYS.contains(&key.as_str());
-        entries
-            .iter()
-            .find(named)
-            .is_some_and(|(_, it)| text_of_program(it.get()).is_some())
+        let mut named = entries.iter().filter(named);
+        named.any(|(_, it)| text_of_program(it.get()).is_some())
     };
     match kind_of(json) {
         JsonKind::List => {

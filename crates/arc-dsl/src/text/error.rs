@@ -191,26 +191,36 @@ pub enum ParseErrorKind {
         found: String,
     },
     /// A program without parameters, or with a number of parameters that no program of the dialect has.
-    #[error("{}, found {found}", expected_parameters(*dialect))]
+    #[error("{}, found {found}{}", expected_parameters(*dialect), of_unfilled(unfilled.as_ref()))]
     ParameterCount {
         /// The dialect that was chosen, if one was.
         dialect: Option<Dialect>,
         /// The number found.
         found: usize,
+        /// A parameter that nothing fills.
+        unfilled: Option<Unfilled>,
     },
     /// A call of something that is neither a primitive nor a variable.
-    #[error("unknown primitive `{name}`, {}", hint(nearest.as_deref(), "a primitive or a variable"))]
+    #[error("unknown primitive `{name}`{}, {}", in_dialect(*dialect), known_to(*other, nearest.as_deref(), "a primitive or a variable"))]
     UnknownPrimitive {
         /// The name.
         name: String,
+        /// The dialect, if one was chosen.
+        dialect: Option<Dialect>,
+        /// The dialect that has the name, if another one does.
+        other: Option<Dialect>,
         /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
     /// A name that is neither a variable, a constant nor a primitive.
-    #[error("unknown name `{name}`, {}", hint(nearest.as_deref(), "a variable, a primitive or a constant"))]
+    #[error("unknown name `{name}`{}, {}", in_dialect(*dialect), known_to(*other, nearest.as_deref(), "a variable, a primitive or a constant"))]
     UnknownName {
         /// The name.
         name: String,
+        /// The dialect, if one was chosen.
+        dialect: Option<Dialect>,
+        /// The dialect that has the name, if another one does.
+        other: Option<Dialect>,
         /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
@@ -324,6 +334,38 @@ pub enum ParseErrorKind {
     /// A variable is assigned twice, or a primitive has another number of arguments than it takes.
     #[error(transparent)]
     Build(#[from] BuildError),
+}
+
+/// A parameter of a program that nothing fills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfilled {
+    /// Its name.
+    pub name: String,
+    /// Whether it is one that programs of the typed dialect get, which the program uses.
+    pub is_used: bool,
+}
+
+fn of_unfilled(unfilled: Option<&Unfilled>) -> String {
+    match unfilled {
+        None => String::new(),
+        Some(Unfilled { name, is_used }) if *is_used => {
+            format!(": `{name}` is filled in the typed dialect only (`--dialect typed`)")
+        }
+        Some(Unfilled { name, .. }) => {
+            format!(": nothing fills `{name}`, which has no default")
+        }
+    }
+}
+
+fn in_dialect(dialect: Option<Dialect>) -> String {
+    dialect.map_or_else(String::new, |dialect| format!(" in the {dialect} dialect"))
+}
+
+fn known_to(other: Option<Dialect>, nearest: Option<&str>, expected: &str) -> String {
+    match other {
+        Some(dialect) => format!("which the {dialect} dialect has (`--dialect {dialect}`)"),
+        None => hint(nearest, expected),
+    }
 }
 
 fn hint(nearest: Option<&str>, expected: &str) -> String {

@@ -239,13 +239,31 @@ impl<'t> Parser<'_, 't> {
             .scope
             .iter()
             .flat_map(|scope| scope.builder.variables());
+        let chosen = self
+            .module
+            .filter(|module| module.is_chosen(self.dialect))
+            .map(|_| self.dialect);
+        let other = self.module.and_then(|module| {
+            let mut others = Dialect::ALL.iter().copied();
+            others.find(|&other| names::known(other, module.ours(token.text)).is_some())
+        });
         if called {
             let nearest = nearest(token.text, variables.chain(names::primitives(self.dialect)));
-            ParseErrorKind::UnknownPrimitive { name, nearest }
+            ParseErrorKind::UnknownPrimitive {
+                name,
+                dialect: chosen,
+                other,
+                nearest,
+            }
         } else {
             let known = names::constants(self.dialect).chain(names::primitives(self.dialect));
             let nearest = nearest(token.text, variables.chain(known));
-            ParseErrorKind::UnknownName { name, nearest }
+            ParseErrorKind::UnknownName {
+                name,
+                dialect: chosen,
+                other,
+                nearest,
+            }
         }
     }
 

@@ -4,11 +4,13 @@
 //! binding above it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use crate::constants::Constant;
 use crate::dialect::Dialect;
 use crate::spelling::nearest;
-use crate::text::names;
+use crate::text::beside::{Beside, DslPart, Meaning};
+use crate::text::names::{self, is_of_dsl};
 
 /// Another project's names for the names of the DSL: maps theirs to ours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,16 +78,6 @@ impl Renames {
     }
 }
 
-/// Which names of the DSL a module has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DslPart {
-    Primitives,
-    Constants,
-    Both,
-    /// Unknown: none that are the DSL's.
-    Other,
-}
-
 /// Modules with names that also occur in the DSL, with other meanings: a star import from them hides the DSL's names.
 const HIDING: &[&str] = &[
     "numpy",
@@ -138,28 +130,14 @@ const HARMLESS: &[&str] = &[
 pub(super) enum StarImport {
     /// Binds the DSL's names to the DSL.
     Dsl(DslPart),
+    /// Binds what the module beside the text with this index does.
+    Beside(usize),
     /// May bind any of them to something else.
     Hides,
     /// Binds none of them.
     Nothing,
     /// Unknown module: assumed to be the DSL under another name.
     Unknown,
-}
-
-impl DslPart {
-    /// What the module at this path has, judging by its name: `dsl`, `arc_dsl.dsl`, `constants`.
-    pub(super) fn of(path: &str) -> Self {
-        let last = path
-            .rsplit('.')
-            .find(|part| !part.is_empty())
-            .unwrap_or_default();
-        match last {
-            "constants" => DslPart::Constants,
-            "dsl" => DslPart::Primitives,
-            _ if last.to_ascii_lowercase().contains("dsl") => DslPart::Both,
-            _ => DslPart::Other,
-        }
-    }
 }
 
 impl StarImport {
@@ -188,9 +166,23 @@ pub(super) enum Binding<'t> {
     /// A function of the text or a value that it sets, by index.
     Function(usize),
     /// A module, by its path.
-    Module(&'t str),
+    Module(String),
+    /// What a module beside the text binds a name of the DSL to otherwise: its file and line.
+    Beside(Arc<str>, u32),
     /// Something that programs cannot use, with the reason.
     Other(String),
+}
+
+/// What star imports bind a name of the DSL to.
+enum Starred<'t> {
+    Dsl,
+    Other(Binding<'t>),
+}
+
+impl Starred<'_> {
+    fn set_again() -> Self {
+        Starred::Other(Binding::Other("it may be set again there".into()))
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -208,6 +200,7 @@ pub(super) const LATE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Globals<'t> {
     bindings: HashMap<&'t str, Vec<Bound<'t>>>,
+    beside: Option<Arc<Beside>>,
     stars: Vec<(u32, u32, StarImport)>,
     /// From when on, and because of which line, any name and any part of a module may have changed, and why.
     changes: Vec<(u32, u32, &'static str)>,
@@ -222,6 +215,13 @@ pub(super) struct Globals<'t> {
 }
 
 impl<'t> Globals<'t> {
+    pub(super) fn new(beside: Option<Arc<Beside>>) -> Self {
+        Self {
+            beside,
+            ..Self::default()
+        }
+    }
+
     /// The current time: the number of bindings so far.
     pub(super) fn now(&self) -> u32 {
         self.now
@@ -264,8 +264,19 @@ impl<'t> Globals<'t> {
         bound.push(Bound { at, line, binding });
     }
 
+    /// Whether a star import may bind names of the DSL to something else.
+    pub(super) fn may_hide(&self, star: StarImport) -> bool {
+        match star {
+            StarImport::Beside(module) => {
+                let beside = self.beside.as_deref();
+                beside.is_some_and(|beside| beside.has_others(module))
+            }
+            star => star == StarImport::Hides,
+        }
+    }
+
     pub(super) fn star(&mut self, line: u32, star: StarImport) {
-        self.hides |= star == StarImport::Hides;
+        self.hides |= self.may_hide(star);
         self.stars.push((self.now, line, star));
         self.now += 1;
     }
@@ -299,23 +310,12 @@ impl<'t> Globals<'t> {
             return Some((line, Binding::Other(why.to_owned())));
         }
         if self.hides
-            && let Some(star) = self.star_of(dialect, name, at)
-            && bound.is_none_or(|bound| bound.at < star.0)
+            && let Some((line, starred)) = self.starred(dialect, name, at, bound)
         {
-            let is_constant = Constant::from_name(name).is_some();
-            return match star.2 {
-                StarImport::Hides => {
-                    Some((star.1, Binding::Other("it may be hidden there".into())))
-                }
-                // Some modules of the DSL include its constants, others do not.
-                StarImport::Dsl(DslPart::Primitives | DslPart::Both)
-                    if is_constant
-                        && bound.is_some_and(|bound| !self.has_constants(bound.at, at)) =>
-                {
-                    Some((star.1, Binding::Other("it may be set again there".into())))
-                }
+            return match starred {
+                Starred::Other(binding) => Some((line, binding)),
                 // After such a change, a module's names are no longer known to be the DSL's.
-                _ => self
+                Starred::Dsl => self
                     .changed_before(at)
                     .map(|(line, why)| (line, Binding::Other(why.to_owned()))),
             };
@@ -323,26 +323,62 @@ impl<'t> Globals<'t> {
         bound.map(|bound| (bound.line, bound.binding.clone()))
     }
 
-    /// Whether all constants were imported between two times.
-    fn has_constants(&self, from: u32, until: u32) -> bool {
-        let star = StarImport::Dsl(DslPart::Constants);
-        let mut stars = self.stars.iter();
-        stars.any(|&(then, _, other)| other == star && (from..until).contains(&then))
+    /// Whether a star import binds this name of the DSL and nothing else does, so that it is the DSL's.
+    pub(super) fn is_starred(&self, dialect: Dialect, name: &str) -> bool {
+        matches!(
+            self.starred(dialect, name, LATE, None),
+            Some((_, Starred::Dsl))
+        )
     }
 
-    /// The last star import before this time that may have bound this name of the DSL.
-    fn star_of(&self, dialect: Dialect, name: &str, at: u32) -> Option<(u32, u32, StarImport)> {
+    /// What star imports before this time bind a name of the DSL to, and on which line, if they do so after `bound`
+    /// binds it.
+    fn starred(
+        &self,
+        dialect: Dialect,
+        name: &str,
+        at: u32,
+        bound: Option<&Bound<'t>>,
+    ) -> Option<(u32, Starred<'t>)> {
         names::known(dialect, name)?;
         let is_constant = Constant::from_name(name).is_some();
-        let binds = |star: &StarImport| match star {
-            StarImport::Dsl(DslPart::Constants) => is_constant,
-            StarImport::Dsl(_) | StarImport::Hides => true,
-            StarImport::Nothing | StarImport::Unknown => false,
-        };
+        let since = bound.map_or(0, |bound| bound.at);
+        let mut doubt = None;
         let stars = self.stars.iter().rev();
-        stars
-            .copied()
-            .find(|(then, _, star)| *then < at && binds(star))
+        let stars = stars.filter(|&&(then, ..)| (since..at).contains(&then));
+        for &(_, line, star) in stars {
+            let starred = match star {
+                StarImport::Nothing | StarImport::Unknown => continue,
+                // Some modules of the DSL include its constants, others do not.
+                StarImport::Dsl(DslPart::Primitives | DslPart::Both) if is_constant => {
+                    doubt.get_or_insert(line);
+                    continue;
+                }
+                StarImport::Dsl(DslPart::Constants) if !is_constant => continue,
+                StarImport::Dsl(_) => Starred::Dsl,
+                StarImport::Hides => {
+                    Starred::Other(Binding::Other("it may be hidden there".into()))
+                }
+                StarImport::Beside(module) => match self.beside.as_ref()?.meaning(module, name) {
+                    None => continue,
+                    Some(Meaning::Dsl) => Starred::Dsl,
+                    Some(Meaning::Other(file, line)) => {
+                        Starred::Other(Binding::Beside(Arc::clone(file), *line))
+                    }
+                },
+            };
+            return Some(match (starred, doubt) {
+                (Starred::Other(_), Some(line)) => (line, Starred::set_again()),
+                (starred, _) => (line, starred),
+            });
+        }
+        let line = doubt?;
+        Some(match bound {
+            Some(bound) if !matches!(bound.binding, Binding::Dsl(of) if of == name) => {
+                (line, Starred::set_again())
+            }
+            _ => (line, Starred::Dsl),
+        })
     }
 
     /// The final bindings in the order in which they were made: name, line and binding.
@@ -364,11 +400,4 @@ impl<'t> Globals<'t> {
             }
         }
     }
-}
-
-/// Whether some dialect has this name.
-pub(super) fn is_of_dsl(name: &str) -> bool {
-    Dialect::ALL
-        .iter()
-        .any(|&dialect| names::known(dialect, name).is_some())
 }

@@ -1,13 +1,14 @@
 //! Parses imports: which names they bind, and to what.
 
-use crate::text::globals::{Binding, DslPart, StarImport, is_of_dsl};
+use crate::text::beside::{DslPart, Meaning, joined};
+use crate::text::globals::{Binding, StarImport};
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::Parser;
-use crate::text::names;
+use crate::text::names::{self, is_of_dsl};
 use crate::text::tokens::{Result, told};
 
 /// The effects of an import.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Imports<'t> {
     pub(super) names: Vec<(Token<'t>, Binding<'t>)>,
     pub(super) stars: Vec<StarImport>,
@@ -29,10 +30,12 @@ impl<'t> Parser<'_, 't> {
                 if self.tokens.peek().is_name("as") {
                     self.tokens.bump();
                     let name = self.tokens.name("a name for the module")?;
-                    imports.names.push((name, Binding::Module(path)));
+                    imports.names.push((name, Binding::Module(path.to_owned())));
                 } else {
                     // `import a.b` binds `a`.
-                    imports.names.push((first, Binding::Module(first.text)));
+                    imports
+                        .names
+                        .push((first, Binding::Module(first.text.to_owned())));
                 }
                 if !self.tokens.accept(",") {
                     break;
@@ -49,7 +52,10 @@ impl<'t> Parser<'_, 't> {
         }
         self.tokens.bump();
         if self.tokens.accept("*") {
-            imports.stars.push(StarImport::of(path));
+            let beside = self.module.and_then(|module| module.module_beside(path));
+            let star =
+                beside.map_or_else(|| StarImport::of(path), |(at, _)| StarImport::Beside(at));
+            imports.stars.push(star);
             return Ok(imports);
         }
         let open = self.tokens.peek();
@@ -83,13 +89,19 @@ impl<'t> Parser<'_, 't> {
 
     /// What this name of a module is bound to.
     fn imported(&self, path: &'t str, name: &'t str) -> Binding<'t> {
+        let beside = self.module.and_then(|module| module.module_beside(path));
+        match beside.and_then(|(at, beside)| beside.meaning(at, name)) {
+            Some(Meaning::Dsl) => return Binding::Dsl(name),
+            Some(Meaning::Other(file, line)) => return Binding::Beside(file.clone(), *line),
+            None => {}
+        }
         let is_dsl = DslPart::of(path) != DslPart::Other;
         let ours = self.module.map_or(name, |module| module.ours(name));
         if is_dsl && is_of_dsl(ours) {
             return Binding::Dsl(name);
         }
         if DslPart::of(name) != DslPart::Other {
-            return Binding::Module(name);
+            return Binding::Module(joined(path, name));
         }
         let name = told(name);
         let path = if path.is_empty() { "." } else { path };

@@ -2,7 +2,10 @@
 //!
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
+mod beside;
+mod dialects;
 pub(super) mod inlining;
+mod inputs;
 mod listing;
 pub(super) mod parser;
 mod point_free;
@@ -16,12 +19,14 @@ use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
 use crate::program::Program;
+use crate::text::beside::{Beside, resolved};
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::globals::{Binding, Globals, LATE, Renames};
+use crate::text::globals::{Binding, Globals, LATE, Renames, StarImport};
+use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
 use crate::text::module::parser::{Parsed, Parser};
 use crate::text::names;
-use crate::text::reference::{self, Beside};
+use crate::text::reference;
 use crate::text::tokens::{Tokens, told};
 
 pub use listing::says_program;
@@ -29,7 +34,7 @@ pub use listing::says_program;
 /// How to read the text of programs.
 #[derive(Debug, Clone, Default)]
 pub struct Reading {
-    /// The dialect of all programs; if none is chosen, the parameters of each program decide.
+    /// The dialect of all programs; if none is chosen, the names that each program uses decide.
     pub dialect: Option<Dialect>,
     /// The text's names for names of the DSL.
     pub names: Renames,
@@ -99,6 +104,8 @@ pub(super) struct Definition<'t> {
     defined: u32,
     /// The number of its parameters, and the first one.
     parameters: (usize, &'t str),
+    /// The dialect in which it is read as a program.
+    dialect: Dialect,
     /// The task that a comment assigns it to.
     task: Option<String>,
     /// Why it cannot be used, whatever its body.
@@ -127,6 +134,8 @@ pub(super) struct Module<'t> {
     reading: &'t Reading,
     /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
     pub(super) lists_all: bool,
+    /// The package in which it resolves relative imports.
+    package: &'t str,
     pub(super) globals: Globals<'t>,
     pub(super) functions: Vec<Definition<'t>>,
     /// For each function and dialect.
@@ -148,6 +157,8 @@ pub(super) struct Module<'t> {
     /// The same for functions of the DSL and values, with their lines.
     pub(super) set: Vec<(String, u32, Binding<'t>)>,
     notes: Vec<ParseError>,
+    /// What is not the DSL's of the imports in the branches of the current statement.
+    pub(super) other_imports: Vec<(Token<'t>, Imports<'t>)>,
     /// The first statement that belongs to no program, and how many others there are.
     passed_over: Option<(Token<'t>, usize)>,
     /// Errors outside of functions, and the offsets where they begin.
@@ -160,7 +171,8 @@ impl<'t> Module<'t> {
             text,
             reading,
             lists_all: false,
-            globals: Globals::default(),
+            package: "",
+            globals: Globals::new(reading.beside.clone()),
             functions: Vec::new(),
             states: Vec::new(),
             used: RefCell::default(),
@@ -172,6 +184,7 @@ impl<'t> Module<'t> {
             table: Vec::new(),
             set: Vec::new(),
             notes: Vec::new(),
+            other_imports: Vec::new(),
             passed_over: None,
             errors: Vec::new(),
         }
@@ -187,29 +200,14 @@ impl<'t> Module<'t> {
 
     /// The programs of the text.
     pub(super) fn read(mut self) -> ProgramText {
+        self.import_unsaid();
         self.bind_all();
         self.take_copies();
         let listed = self.listed();
         self.refuse_replaced();
+        self.choose_dialects(listed.iter().map(|&(_, at)| at));
         for &(_, at) in &listed {
-            if self.functions[at].parameters.0 != 3 {
-                self.read_function(at, self.dialect());
-            }
-        }
-        for &(_, at) in &listed {
-            let function = &self.functions[at];
-            // A program with three parameters is in the typed dialect, unless other functions call it.
-            if function.parameters.0 == 3 {
-                let is_typed = self.reading.dialect.is_none()
-                    && !self.lists_all
-                    && (function.parameters.1 == "S" || !self.used.borrow()[at]);
-                let dialect = if is_typed {
-                    Dialect::Typed
-                } else {
-                    self.dialect()
-                };
-                self.read_function(at, dialect);
-            }
+            self.read_function(at, self.functions[at].dialect);
         }
         let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
         for (name, at) in listed {
@@ -237,13 +235,23 @@ impl<'t> Module<'t> {
     }
 
     /// The programs of a text without a `def`.
-    pub(super) fn read_bare(
-        self,
-        name: impl Fn(usize) -> String,
-    ) -> Vec<Result<Program, ParseError>> {
+    pub(super) fn read_bare(mut self, name: impl Fn(usize) -> String) -> ProgramText {
         let mut block = Block::default();
         self.lexer().read_lines(&mut block);
-        Parser::within(&self, &block, self.dialect()).bare(name)
+        self.import_unsaid();
+        for at in 1..block.tokens.len() {
+            let [before, token] = [at - 1, at].map(|at| block.tokens[at]);
+            let begins = before.kind == TokenKind::Indent || before.is(";");
+            if begins && (token.is_name("from") || token.is_name("import")) {
+                // What is wrong with it is told where the line is parsed.
+                let _ = self.import(&block, at);
+            }
+        }
+        ProgramText {
+            programs: Parser::within(&self, &block, self.dialect()).bare(name),
+            notes: self.notes,
+            is_bare: true,
+        }
     }
 
     fn lexer(&self) -> Lexer<'t> {
@@ -255,6 +263,11 @@ impl<'t> Module<'t> {
         self.reading.dialect.unwrap_or_default()
     }
 
+    /// Whether the dialect of a program was chosen: by the caller, or since it is not the default.
+    pub(super) fn is_chosen(&self, dialect: Dialect) -> bool {
+        self.reading.dialect.is_some() || dialect != Dialect::default()
+    }
+
     /// The DSL's name for this name of the text.
     pub(super) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
         self.reading.names.ours(name)
@@ -262,6 +275,21 @@ impl<'t> Module<'t> {
 
     pub(super) fn beside(&self) -> Option<&Beside> {
         self.reading.beside.as_deref()
+    }
+
+    /// The module beside the text that is imported as `path`: its index, and the modules.
+    pub(super) fn module_beside(&self, path: &str) -> Option<(usize, &Beside)> {
+        let beside = self.beside()?;
+        Some((beside.find(&resolved(self.package, path))?, beside))
+    }
+
+    /// Takes names that the text does not import for those of the DSL's modules beside it.
+    fn import_unsaid(&mut self) {
+        for path in ["dsl", "constants"] {
+            if let Some((at, _)) = self.module_beside(path) {
+                self.globals.star(0, StarImport::Beside(at));
+            }
+        }
     }
 
     pub(super) fn has_no_renames(&self) -> bool {
@@ -330,6 +358,7 @@ impl<'t> Module<'t> {
             at,
             defined,
             parameters,
+            dialect: self.dialect(),
             task: None,
             refused: None,
         });
@@ -534,6 +563,7 @@ impl<'t> Module<'t> {
                                     copy == other && primitive.name() == token.text
                                 })
                         }
+                        Some((_, Binding::Beside(..))) => false,
                         Some((_, Binding::Other(_))) => Primitive::from_name(token.text).is_none(),
                     }
                 })

@@ -39,6 +39,17 @@ pub(super) fn known(dialect: Dialect, name: &str) -> Option<&'static Operand> {
     }
 }
 
+/// Whether some dialect has this name.
+pub(super) fn is_of_dsl(name: &str) -> bool {
+    let mut dialects = Dialect::ALL.iter();
+    dialects.any(|&dialect| known(dialect, name).is_some())
+}
+
+/// The names of a dialect.
+pub(super) fn all<'a>(dialect: Dialect) -> impl Iterator<Item = &'a str> {
+    primitives(dialect).chain(constants(dialect))
+}
+
 fn constants_of(dialect: Dialect) -> impl Iterator<Item = (&'static str, Operand)> {
     Constant::of(dialect).map(|constant| (constant.name(), constant.into()))
 }

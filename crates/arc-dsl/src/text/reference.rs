@@ -6,15 +6,11 @@
 //! those of the reference; `cargo xtask conformance --write` writes them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use arc_isa::Primitive;
 
-use crate::constants::Constant;
-use crate::text::globals::is_of_dsl;
-use crate::text::lexer::{Block, Lexer, Token, TokenKind, normalised};
-use crate::text::names::is_keyword;
-use crate::text::parse_value;
+use crate::text::lexer::{Block, Lexer, Token, TokenKind};
+use crate::text::names::{is_keyword, is_of_dsl};
 
 /// The digest of the reference's function for each primitive.
 #[allow(clippy::unreadable_literal, reason = "hashes, written by a command")]
@@ -42,91 +38,9 @@ pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
     digests
 }
 
-/// The modules next to program text with the names of the DSL's modules, from which Python would import names.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beside {
-    /// The names of the DSL that mean something else there, with file and line: constants with other values, functions
-    /// that call the DSL in another way, and copies of the reference's functions that use such names.
-    pub others: HashMap<String, (Arc<str>, u32)>,
-    /// The functions whose text differs from the reference's and cannot be parsed: whether they do the same is not
-    /// known.
-    pub rewritten: Vec<String>,
-}
-
-impl Beside {
-    /// What these modules bind; each is given as its file name for errors and its text.
-    #[must_use]
-    pub fn of<'m>(modules: impl IntoIterator<Item = (&'m str, &'m str)>) -> Self {
-        let (mut beside, mut copies) = (Self::default(), Copies::new());
-        for (file, text) in modules {
-            beside.add(&file.into(), text, &mut copies);
-        }
-        loop {
-            let before = beside.others.len();
-            copies.retain(|(name, place, names)| {
-                let is_other = names.iter().any(|name| beside.others.contains_key(name));
-                if is_other {
-                    beside.others.insert(name.clone(), place.clone());
-                }
-                !is_other
-            });
-            if beside.others.len() == before {
-                return beside;
-            }
-        }
-    }
-
-    fn add(&mut self, file: &Arc<str>, text: &str, copies: &mut Copies) {
-        let (mut lexer, mut block) = (Lexer::new(text), Block::default());
-        let place = |line| (Arc::clone(file), line);
-        while lexer.next_block(&mut block) {
-            let [indent, first, second, ..] = &block.tokens[..] else {
-                continue;
-            };
-            if !indent.text.is_empty() {
-                continue;
-            }
-            // Python normalises the name to a name of the DSL, though another one is written.
-            let bound = if first.is_name("def") { second } else { first };
-            if bound.kind == TokenKind::Respelled {
-                let name = normalised(bound.text);
-                if is_of_dsl(&name) {
-                    self.others.insert(name, place(bound.line));
-                    continue;
-                }
-            }
-            if first.is_name("def")
-                && let Some(primitive) = Primitive::from_name(second.text)
-            {
-                let name = second.text.to_owned();
-                if copied(&block.tokens) == Some(primitive) {
-                    let names = block.tokens.iter().skip(3);
-                    let names = names.filter(|token| token.kind == TokenKind::Name);
-                    let names = names.map(|token| token.text.to_owned()).collect();
-                    copies.push((name, place(second.line), names));
-                } else if is_of_the_dsl(&block.tokens) {
-                    self.others.insert(name, place(second.line));
-                } else {
-                    self.rewritten.push(name);
-                }
-            } else if second.is("=")
-                && let Some(constant) = Constant::from_name(first.text)
-            {
-                let value = text[second.start + 1..].lines().next().unwrap_or_default();
-                if parse_value(value).ok().as_ref() != Some(constant.value()) {
-                    self.others.insert(first.text.to_owned(), place(first.line));
-                }
-            }
-        }
-    }
-}
-
-/// Copies of the reference's functions: the name, the position, and the names that it uses.
-type Copies = Vec<(String, (Arc<str>, u32), HashSet<String>)>;
-
 /// Whether a definition uses nothing but its parameters, its variables and names of the DSL, so that it certainly
 /// differs from the reference.
-fn is_of_the_dsl(tokens: &[Token<'_>]) -> bool {
+pub(super) fn is_of_the_dsl(tokens: &[Token<'_>]) -> bool {
     let (parameters, body) = header(tokens);
     let locals = locals(&parameters, &tokens[body..]);
     let mut names = tokens[body..]

@@ -8,7 +8,6 @@ use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
-use crate::text::globals::StarImport;
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parsed, Parser, Scope, constant};
 use crate::text::names;
@@ -373,7 +372,8 @@ impl<'t> Parser<'_, 't> {
         let statement = self.tokens.place();
         let imports = self.imports()?;
         for star in imports.stars {
-            if star == StarImport::Hides && self.scope.is_some() {
+            let hides = self.module.is_some_and(|it| it.globals.may_hide(star));
+            if hides && self.scope.is_some() {
                 let kind = ParseErrorKind::Unusable {
                     name: "*".to_owned(),
                     line: first.line,

@@ -1,7 +1,9 @@
 //! Processes code outside of functions: finds which names it binds, and which statements belong to no program.
 
+use crate::text::beside::DslPart;
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::globals::{Binding, DslPart, LATE, StarImport};
+use crate::text::globals::{Binding, LATE, StarImport};
+use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Token, TokenKind};
 use crate::text::module::parser::Parser;
 use crate::text::module::{DefinitionKind, Module};
@@ -30,6 +32,9 @@ const SETS_OF_NAMES: &[&str] = &[
 
 /// The reason reported for names that such a statement may have set.
 const CHANGED: &str = "it may be set there";
+
+/// At most so many names that branches of a statement import are bound again for each of its branches.
+const MOST_OTHERS: usize = 100;
 
 /// Keywords that begin a compound statement.
 const COMPOUND: &[&str] = &[
@@ -147,29 +152,48 @@ impl<'t> Module<'t> {
         Ok(end)
     }
 
-    fn import(&mut self, block: &Block<'t>, at: usize) -> Result<()> {
+    /// Binds what an import binds; returns what of it is not the DSL's.
+    pub(super) fn import(&mut self, block: &Block<'t>, at: usize) -> Result<Imports<'t>> {
         let mut parser = Parser::within(self, block, self.dialect());
         parser.tokens.go_to(at);
         let first = block.tokens[at];
-        let imports = parser.imports()?;
-        for (name, binding) in imports.names {
-            self.globals.bind(name.text, name.line, binding);
-        }
-        for star in imports.stars {
-            if star == StarImport::Unknown {
+        let mut imports = parser.imports()?;
+        for &star in &imports.stars {
+            let is_read = match star {
+                StarImport::Beside(_) => StarImport::of(imports.module) != StarImport::Unknown,
+                star => star != StarImport::Unknown,
+            };
+            if !is_read {
                 let module = told(imports.module);
                 self.note(first, ParseErrorKind::UnknownModule { module });
             }
+        }
+        self.bind_imports(first, &imports);
+        let is_other = |(_, binding): &(Token<'t>, Binding<'t>)| {
+            matches!(binding, Binding::Other(_) | Binding::Beside(..))
+        };
+        imports.names.retain(is_other);
+        imports.stars.retain(|&star| self.globals.may_hide(star));
+        Ok(imports)
+    }
+
+    fn bind_imports(&mut self, first: Token<'t>, imports: &Imports<'t>) {
+        for (name, binding) in &imports.names {
+            self.globals.bind(name.text, name.line, binding.clone());
+        }
+        for &star in &imports.stars {
             self.globals.star(first.line, star);
         }
-        Ok(())
     }
 
     /// `a = value`, `a = b = value`, `a, b = values`, `a: type = value`; anything else belongs to no program.
     fn assignment(&mut self, block: &Rc<Block<'t>>, at: usize, end: usize) {
         let tokens = &block.tokens;
         self.bind_walrus(&tokens[at..end]);
-        let equals = top(tokens, at, end).filter(|&place| tokens[place].is("="));
+        // What follows `lambda` are its parameters, with their defaults.
+        let lambda = top(tokens, at, end).find(|&place| tokens[place].is_name("lambda"));
+        let targets = top(tokens, at, lambda.unwrap_or(end));
+        let equals = targets.filter(|&place| tokens[place].is("="));
         let equals: Vec<usize> = equals.collect();
         let augmented = top(tokens, at, end).find(|&place| {
             let token = tokens[place];
@@ -292,7 +316,7 @@ impl<'t> Module<'t> {
 
     fn is_module_of_dsl(&self, name: Token<'t>) -> bool {
         let bound = self.globals.get(self.dialect(), name.text, LATE);
-        matches!(bound, Some((_, Binding::Module(path))) if DslPart::of(path) != DslPart::Other)
+        matches!(bound, Some((_, Binding::Module(path))) if DslPart::of(&path) != DslPart::Other)
     }
 
     /// Records that a function may set parts of the DSL, or names of the text, when it is called.
@@ -339,7 +363,7 @@ impl<'t> Module<'t> {
                 let bound = self.globals.get(self.dialect(), other.text, moment);
                 match bound {
                     Some((_, binding)) => return binding,
-                    None if super::globals::is_of_dsl(self.ours(other.text)) => {
+                    None if names::is_of_dsl(self.ours(other.text)) => {
                         return Binding::Dsl(other.text);
                     }
                     None => {}
@@ -379,7 +403,7 @@ impl<'t> Module<'t> {
             match bound {
                 Some((_, Binding::Function(at))) => self.table.push((id, at)),
                 Some((_, binding @ Binding::Dsl(_))) => self.set.push((id, key.line, binding)),
-                None if super::globals::is_of_dsl(self.ours(name)) => {
+                None if names::is_of_dsl(self.ours(name)) => {
                     self.set.push((id, key.line, Binding::Dsl(name)));
                 }
                 // It may be a table of something else.
@@ -409,6 +433,11 @@ impl<'t> Module<'t> {
             self.pass_over(first);
             return Ok(());
         }
+        // Each branch of a statement is a block of its own.
+        let is_branch = ["elif", "else", "except", "finally"].contains(&first.text);
+        if !is_branch {
+            self.other_imports.clear();
+        }
         let (mut inner, mut only_imports) = (None::<usize>, true);
         let mut at = 0;
         while at < tokens.len() {
@@ -428,7 +457,8 @@ impl<'t> Module<'t> {
             let end = end_of_statement(tokens, at);
             let mut place = at;
             if start.is_name("import") || start.is_name("from") {
-                self.import(block, at)?;
+                let others = self.import(block, at)?;
+                self.other_imports.push((start, others));
             } else if start.is_name("def") || start.is_name("class") {
                 only_imports = false;
                 let indent = tokens[..at]
@@ -460,6 +490,19 @@ impl<'t> Module<'t> {
             at = end.max(place).max(at);
             if at < tokens.len() {
                 at += 1;
+            }
+        }
+        // Of the imports in several branches, Python may run only the first one.
+        if is_branch {
+            let others = std::mem::take(&mut self.other_imports);
+            let names = |(_, imports): &(_, Imports<'_>)| imports.names.len() + imports.stars.len();
+            if others.iter().map(names).sum::<usize>() > MOST_OTHERS {
+                self.globals.change(first.line, CHANGED);
+            } else {
+                for (start, imports) in &others {
+                    self.bind_imports(*start, imports);
+                }
+                self.other_imports = others;
             }
         }
         if !only_imports {

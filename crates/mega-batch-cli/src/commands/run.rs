@@ -229,6 +229,11 @@ impl Run {
         } else {
             batch
         };
+        if !self.quiet {
+            for odd in batch.notes() {
+                let _ = writeln!(io::stderr().lock(), "note: {odd}");
+            }
+        }
         // Before this point nothing is finished that could be written.
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
@@ -442,6 +447,7 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
     // Tasks may have no pairs.
     let with_task: HashSet<u32> = batch.jobs().map(|job| job.program).collect();
     let programs = programs.zip(0..).filter(|(_, at)| !with_task.contains(at));
+    let programs = programs.filter(|(_, at)| !batch.has_two_ids(*at));
     let programs = programs.map(|(program, _)| program);
     let mut idle = programs.filter(|(stats, _)| stats.evaluations == 0);
     let (_, first) = idle.next()?;

@@ -258,7 +258,7 @@ fn programs_of_the_typed_dialect_are_recognised_or_chosen() {
     let (stderr, ..) = solved("--programs typed.py --dialect public");
     assert_eq!(
         stderr,
-        "typed.py:2:16: unknown name `first_t`, expected a variable, a primitive or a constant\n"
+        "typed.py:2:16: unknown name `first_t` in the public dialect, which the typed dialect has (`--dialect typed`)\n"
     );
     let (stderr, ..) = solved("--programs batt.py");
     assert_eq!(

@@ -1,8 +1,10 @@
 //! Names from outside in messages, tables and documents.
 
+use std::fs;
+
 use serde_json::json;
 
-use super::support::{Folder, mirror_program, mirror_task};
+use super::support::{Folder, mirror_program, mirror_task, zipped};
 
 #[test]
 fn programs_of_one_name_are_told_apart_by_their_files() {
@@ -279,4 +281,125 @@ fn ids_stand_in_text_or_json() {
         "{}",
         done.stderr
     );
+}
+
+/// Modules of any name are read for what they bind, in the order of the imports.
+#[test]
+fn what_modules_beside_a_program_bind_counts_in_the_order_of_its_imports() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    folder.write(
+        "p/dsl2.py",
+        "from dsl import *\n\ndef vmirror(piece):\n    return rot180(piece)\n",
+    );
+    folder.write(
+        "p/mine/prims.py",
+        "def vmirror(g):\n    return tuple(row for row in reversed(g))\n",
+    );
+    folder.write("p/dsl_constants.py", "ONE = 2\n");
+    folder.write("q/dsl.py", "from typing import TypeVar\nT = TypeVar('T')\n");
+    folder.write("q/constants.py", "T = True\nF = False\n");
+    let program = "def solve_a(I):\n    x1 = objects(I, T, F, T)\n    O = upscale(vmirror(I), ONE)\n    return O\n";
+    let refused = |name: &str, place: &str| {
+        format!("`{name}` is not the DSL's here: line {place} defines it")
+    };
+    for (file, imports, error) in [
+        (
+            "p/a.py",
+            "from dsl import *\nfrom dsl2 import *\n",
+            refused("vmirror", "3 of p/dsl2.py"),
+        ),
+        (
+            "p/a.py",
+            "from dsl2 import *\nfrom dsl import *\n",
+            String::new(),
+        ),
+        (
+            "p/a.py",
+            "from mine.prims import *\n",
+            refused("vmirror", "1 of p/mine/prims.py"),
+        ),
+        (
+            "p/mine/a.py",
+            "from mine.prims import *\n",
+            refused("vmirror", "1 of p/mine/prims.py"),
+        ),
+        (
+            "p/mine/a.py",
+            "from .prims import *\n",
+            refused("vmirror", "1 of p/mine/prims.py"),
+        ),
+        (
+            "p/a.py",
+            "from dsl_constants import *\n",
+            refused("ONE", "1 of p/dsl_constants.py"),
+        ),
+        (
+            "q/a.py",
+            "from dsl import *\nfrom constants import *\n",
+            String::new(),
+        ),
+        (
+            "q/a.py",
+            "from constants import *\nfrom dsl import *\n",
+            refused("T", "2 of q/dsl.py"),
+        ),
+    ] {
+        folder.write(file, format!("{imports}{program}"));
+        let done = folder.run(&format!("run --tasks a.json --programs {file} --quiet"));
+        let expected = if error.is_empty() { 0 } else { 2 };
+        assert_eq!(done.code, expected, "{file}: {imports}{}", done.stderr);
+        assert!(
+            done.stderr.contains(&error),
+            "{file}: {imports}{}",
+            done.stderr
+        );
+    }
+    // In an archive as in a folder.
+    let packed = zipped(&[
+        (
+            "dsl2.py",
+            &*fs::read_to_string(folder.path().join("p/dsl2.py")).unwrap(),
+        ),
+        ("a.py", &format!("from dsl2 import *\n{program}")),
+    ]);
+    folder.write("p.zip", packed);
+    let done = folder.run("run --tasks a.json --programs p.zip --quiet");
+    assert!(
+        done.stderr
+            .contains(&refused("vmirror", "3 of p.zip/dsl2.py")),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn a_program_runs_on_the_newest_version_of_its_task_and_with_two_ids_on_none() {
+    let folder = Folder::new();
+    for id in ["11aa22bb", "11aa22bb_v2", "33cc44dd"] {
+        folder.write(&format!("tasks/{id}.json"), mirror_task());
+    }
+    folder.write("p.py", "def solve_11aa22bb(I):\n    return vmirror(I)\n");
+    let (done, document) = folder.run_json("--tasks tasks --programs p.py");
+    assert_eq!(document["results"][0]["task"], "11aa22bb_v2");
+    let note =
+        "note: 1 program is run on the newest version of its task: solve_11aa22bb on 11aa22bb_v2\n";
+    assert!(
+        done.code == 0 && done.stderr.contains(note),
+        "{}",
+        done.stderr
+    );
+    folder.write(
+        "q.py",
+        "def solve_11aa22bb_33cc44dd(I):\n    return vmirror(I)\n",
+    );
+    let done = folder.run("run --tasks tasks --programs p.py q.py");
+    let note = "note: 1 program has the ids of two tasks in its name and runs on neither: \
+                solve_11aa22bb_33cc44dd (33cc44dd and 11aa22bb)";
+    assert!(
+        done.code == 0 && done.stderr.contains(note),
+        "{}",
+        done.stderr
+    );
+    assert!(!done.stdout.contains("has no task here"), "{}", done.stdout);
 }

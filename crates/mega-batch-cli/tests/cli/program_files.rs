@@ -108,9 +108,9 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
         ),
         (
             "key.jsonl",
-            format!("{good}\n{{\"task_id\": \"a\", \"code\": \"O = I\"}}"),
+            format!("{good}\n{{\"task_id\": \"a\", \"codes\": \"O = I\"}}"),
             ":2:",
-            "found the keys `task_id`, `code`",
+            "found the keys `task_id`, `codes`",
         ),
         (
             "null.json",
@@ -206,4 +206,74 @@ fn programs_have_names_of_their_own_and_files_are_read_once() {
         .map(|it| it["program"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["solve_a", "solve2_a", "solve3_a"]);
+}
+
+#[test]
+fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let program = mirror_program("solve_a");
+    let answer = format!("<think>O = I</think>Mirror it:\n```python\n{program}\n```\nIt fits.");
+    for (key, text) in [
+        ("program", &program),
+        ("source", &program),
+        ("code", &program),
+        ("function", &program),
+        ("response", &program),
+        ("completion", &program),
+        ("response", &answer),
+        ("completion", &answer),
+    ] {
+        folder.write(
+            "rows.jsonl",
+            json!({ "task_id": "a", key: text }).to_string(),
+        );
+        folder.write(
+            "rows.json",
+            json!([{ "name": "a", "n": 3, key: text }]).to_string(),
+        );
+        folder.write(
+            "by_id.json",
+            json!({ "a": [{ key: text, "right": [true] }] }).to_string(),
+        );
+        for file in ["rows.jsonl", "rows.json", "by_id.json"] {
+            let (done, document) =
+                folder.run_json(&format!("--tasks a.json --programs {file} --quiet"));
+            assert_eq!(
+                (done.code, done.stderr.as_str()),
+                (0, ""),
+                "{key} in {file}"
+            );
+            assert_eq!(
+                outcomes(&document),
+                [format!("a: {RIGHT}")],
+                "{key} in {file}"
+            );
+        }
+    }
+    // Two keys in a row.
+    let row = json!({ "task_id": "a", "response": answer, "code": program, "n": 1 });
+    folder.write("rows.jsonl", format!("{row}\n{row}\n"));
+    let done = folder.run("run --tasks a.json --programs rows.jsonl");
+    let note = "note: rows.jsonl:1:9: code: programs under `code` and `response`: that under `code` is read; the \
+                same for 1 more with several keys\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, note));
+    // What is given as programs is not called a task.
+    for text in [
+        json!({ "task_id": "a", "text": "?" }).to_string(),
+        json!({ "a": "?" }).to_string(),
+        json!([1, 2]).to_string(),
+        "3".to_owned(),
+        "{}".to_owned(),
+    ] {
+        folder.write("rows.jsonl", &text);
+        let done = folder.run("run --tasks a.json --programs rows.jsonl --quiet");
+        assert_eq!(done.code, 2, "{text}");
+        assert!(!done.stderr.contains("task:"), "{}", done.stderr);
+        assert!(
+            done.stderr.contains("`response`, `completion`"),
+            "{}",
+            done.stderr
+        );
+    }
 }

@@ -1,5 +1,5 @@
 //! `evaluate`: evaluates programs written by language models. Texts are found in messages
-//! (`completions/messages.rs`), programs in texts (`completions/code.rs`), programs with equal steps are evaluated
+//! (`completions/messages.rs`), programs in texts by the library, programs with equal steps are evaluated
 //! once (`completions/normal.rs`), and a text without a program gets a verdict like any other.
 
 use std::borrow::Cow;
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::thread;
 
 use arc_dsl::{Dialect, EvalError, Grid, Pair, Program, Split, Task, Value};
+use mega_batch::inputs::completions;
 use mega_batch::{Batch, Job, Notice, Outcome, PairResult, Progress, Score, Sink};
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -28,7 +29,6 @@ use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python};
 use crate::results::{VERDICTS, verdict};
 use crate::tasks::{PyTask, dict_of, one_task};
 
-mod code;
 mod messages;
 mod normal;
 
@@ -271,35 +271,24 @@ pub(crate) fn extract_programs<'py>(
             return Ok(vec![error.into_value(py).into_bound(py).into_any()]);
         }
     };
-    let programs = guard::engine(py, || code::programs(&text, dialect))?;
+    let programs = guard::engine(py, || completions::programs(&text, &in_dialect(dialect)))?;
     each_as_python(py, programs)
 }
 
-/// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
-/// cannot be read. If an answer cannot be read, no other function replaces it.
+/// The answer in a text, or why there is none.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, Bad> {
-    let (mut bad, mut other) = (None, None);
-    for program in code::programs(text, dialect).into_iter().rev() {
-        match program {
-            Ok(program) if code::is_answer(program.name()) => return Ok(program),
-            Ok(program) => {
-                other.get_or_insert(program);
-            }
-            Err(error) => {
-                bad.get_or_insert((error.line, error.to_string()));
-            }
-        }
-    }
-    let is_bad_answer = bad.is_some() && text.lines().any(defines_answer);
-    let why = || bad.unwrap_or_else(|| (1, format!("no program: {EXPECTED_PROGRAM}")));
-    other.filter(|_| !is_bad_answer).ok_or_else(why)
+    let answer = completions::answer(text, &in_dialect(dialect));
+    answer.map_err(|error| match error {
+        Some(error) => (error.line, error.to_string()),
+        None => (1, format!("no program: {EXPECTED_PROGRAM}")),
+    })
 }
 
-/// Whether a line begins a function with the name of an answer.
-fn defines_answer(line: &str) -> bool {
-    let definition = line.trim_start().strip_prefix("def ");
-    definition
-        .is_some_and(|rest| code::is_answer(rest.split('(').next().unwrap_or_default().trim()))
+fn in_dialect(dialect: Option<Dialect>) -> arc_dsl::Reading {
+    arc_dsl::Reading {
+        dialect,
+        ..arc_dsl::Reading::default()
+    }
 }
 
 /// The tasks, and the index of the task for each of this many texts.

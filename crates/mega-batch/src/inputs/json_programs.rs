@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arc_dsl::{FileForm, FileProgram, Reading, TaskFile, read_file};
 
+use super::completions;
 use super::packed::{Content, archive_contains, contents};
 use super::{InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, unpacked};
 
@@ -123,7 +124,10 @@ impl ProgramsInJson {
     }
 
     fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
-        let found = TaskFile::read(&stem(file), bytes);
+        let mut found = TaskFile::read(&stem(file), bytes);
+        if is_named {
+            found.expect_programs();
+        }
         if !is_named && found.programs.is_empty() {
             // Reading the tasks reports their errors.
             let error = found.errors.first().cloned();
@@ -152,13 +156,34 @@ impl ProgramsInJson {
                 FileForm::Tasks => {
                     "no programs beside the tasks: expected the key `program` with the text of one"
                 }
-                _ => "no programs: expected the key `program` with the text of one, and `task_id`",
+                _ => {
+                    "no programs: expected the key `program` (or `source`, `code`, `function`, `response`, \
+                     `completion`) with the text of one, and `task_id`"
+                }
             };
             self.errors.push(InputError::at(file, 1, 1, message));
         }
+        self.note_others(file, &found.programs);
         let programs = found.programs.into_iter();
         self.texts
             .extend(programs.map(|program| (file.to_owned(), program)));
+    }
+
+    /// Notes programs beside the ones that are read.
+    fn note_others(&mut self, file: &Path, programs: &[FileProgram]) {
+        let mut with_others = programs.iter().filter(|it| !it.others.is_empty());
+        let Some(first) = with_others.next() else {
+            return;
+        };
+        let (key, others) = (first.key.unwrap_or_default(), first.others.join("`, `"));
+        let more = match with_others.count() {
+            0 => String::new(),
+            more => format!("; the same for {more} more with several keys"),
+        };
+        let message =
+            format!("programs under `{key}` and `{others}`: that under `{key}` is read{more}");
+        let note = InputError::at(file, first.line, first.column, message);
+        self.notes.push(note.about(first.path.clone()));
     }
 
     /// Parses the programs. Each is named after its task, with a number if the file has several for it.
@@ -173,7 +198,7 @@ impl ProgramsInJson {
 
 /// Parses the programs in a text; `count` is the number of earlier ones for the same task.
 fn parse(
-    text: &FileProgram,
+    given: &FileProgram,
     file: &Path,
     count: &mut usize,
     reading: &Reading,
@@ -185,10 +210,17 @@ fn parse(
         line,
         column,
         path,
-    } = text;
+        ..
+    } = given;
     let source: Arc<str> = file.to_string_lossy().into();
     let own = format!("solve_{task}");
-    let mut read = read_file(text, reading, |_| own.clone()).programs;
+    let mut read = match given.is_answer() {
+        true => match completions::answer(text, reading) {
+            Ok(program) => vec![Ok(program)],
+            Err(error) => error.into_iter().map(Err).collect(),
+        },
+        false => read_file(text, reading, |_| own.clone()).programs,
+    };
     if read.len() > 1 {
         // Other functions are helpers of the last one, or other programs.
         let is_own =

@@ -1,13 +1,13 @@
 //! Reads programs and batts from files.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    BattFile, Beside, ParseError, ParseErrorKind, Reading, Renames, parse_batt, read_file,
-    says_nothing, says_program,
+    BattFile, Beside, ParseError, ParseErrorKind, Reading, Renames, imported_modules, package_of,
+    parse_batt, read_file, says_nothing, says_program,
 };
 
 use super::json_programs::{OtherFile, ProgramsInJson};
@@ -46,7 +46,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
             }
             Ok(text) => {
                 let reading = Reading {
-                    beside: modules.beside(&text.file, reading),
+                    beside: modules.beside(&text.file, &text.text, reading),
                     ..reading.clone()
                 };
                 if !read.file(&text, &reading) {
@@ -67,64 +67,124 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     read
 }
 
-/// The modules of the DSL that lie beside files of programs.
+/// The modules beside files of programs, from which Python would import names.
 struct Modules {
-    known: BTreeMap<PathBuf, Option<Arc<Beside>>>,
-    /// Those in archives.
-    packed: HashMap<PathBuf, String>,
+    /// By the folder of the programs and the modules that they import.
+    known: BTreeMap<(PathBuf, Vec<String>), Option<Arc<Beside>>>,
+    /// The texts of modules, by file; `None` for what is no readable file.
+    texts: HashMap<PathBuf, Option<Arc<str>>>,
 }
 
 impl Modules {
+    /// Keeps the texts of modules in archives, which are not read again.
     fn among(files: &[OtherFile]) -> Self {
-        let packed = files.iter().filter_map(|file| match file {
-            OtherFile::Packed(Content { name, bytes })
-                if NAME_MODULES.iter().any(|module| name.ends_with(module)) =>
-            {
-                Some((name.clone(), text(name, bytes.clone()).ok()?))
+        let packed = || {
+            files.iter().filter_map(|file| match file {
+                OtherFile::Packed(content) => Some(content),
+                _ => None,
+            })
+        };
+        let own = NAME_MODULES.iter().map(|name| stem(Path::new(name)));
+        let mut wanted: HashSet<String> = own.collect();
+        for content in packed() {
+            let text = String::from_utf8_lossy(&content.bytes);
+            for path in imported_modules("", &text) {
+                wanted.extend(path.split('.').map(ToOwned::to_owned));
             }
-            _ => None,
+        }
+        let is_wanted = |file: &Path| {
+            let is_package = file.ends_with("__init__.py");
+            is_package || wanted.contains(&*stem(file))
+        };
+        let texts = packed().filter(|content| is_wanted(&content.name));
+        let texts = texts.map(|Content { name, bytes }| {
+            let text = text(name, bytes.clone()).ok();
+            (name.clone(), text.map(Into::into))
         });
         Self {
             known: BTreeMap::new(),
-            packed: packed.collect(),
+            texts: texts.collect(),
         }
     }
 
-    /// The modules that Python would import beside a file in place of the DSL; `None` if the user passes the names of
-    /// a fork.
-    fn beside(&mut self, file: &Path, reading: &Reading) -> Option<Arc<Beside>> {
+    /// The modules that Python would import beside a file; `None` if the user passes the names of a fork.
+    fn beside(&mut self, file: &Path, text: &str, reading: &Reading) -> Option<Arc<Beside>> {
         let is_one = NAME_MODULES.iter().any(|name| file.ends_with(name));
         if reading.names != Renames::default() || is_one {
             return None;
         }
-        let first = file.with_file_name(NAME_MODULES[0]);
-        let packed = &self.packed;
-        let known = self.known.entry(first).or_insert_with(|| {
-            let paths = NAME_MODULES.iter().map(|name| file.with_file_name(name));
-            let texts = paths.filter_map(|path| {
-                let text = match packed.get(&path) {
-                    Some(text) => text.clone(),
-                    None => path.is_file().then(|| read_text(&path).ok()).flatten()?,
-                };
-                Some((path.to_string_lossy().into_owned(), text))
+        let folder = file.parent().unwrap_or(file);
+        let mut imported = imported_modules("", text);
+        // Names that a text does not import are the DSL's.
+        imported.extend(["dsl", "constants"].map(str::to_owned));
+        let key = (folder.to_owned(), imported);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let mut found: BTreeMap<String, (String, Arc<str>)> = BTreeMap::new();
+        let mut paths = key.1.clone();
+        while let Some(path) = paths.pop() {
+            if !found.contains_key(&path)
+                && let Some((module, text)) = self.module(folder, &path)
+                && module != file
+            {
+                let module = module.to_string_lossy().into_owned();
+                paths.extend(imported_modules(package_of(&path, &module), &text));
+                found.insert(path, (module, text));
+            }
+        }
+        let modules = found.iter();
+        let modules = modules.map(|(path, (file, text))| (&**path, &**file, &**text));
+        let beside = (!found.is_empty()).then(|| Arc::new(Beside::of(modules)));
+        self.known.insert(key, beside.clone());
+        beside
+    }
+
+    /// The file and the text of the module that programs in this folder import as `path`.
+    fn module(&mut self, folder: &Path, path: &str) -> Option<(PathBuf, Arc<str>)> {
+        let name = path.trim_start_matches('.');
+        let up = (path.len() - name.len()).saturating_sub(1);
+        let folder = folder.ancestors().nth(up)?;
+        let inner: PathBuf = name.split('.').collect();
+        let mut folders = vec![folder];
+        // Python may be run above the package that the folder is a part of.
+        let first = name.split('.').next()?;
+        let packages = folder.ancestors();
+        let packages = packages.filter(|it| it.file_name().is_some_and(|it| it == first));
+        folders.extend(packages.filter_map(Path::parent));
+        let mut files: Vec<_> = folders
+            .iter()
+            .flat_map(|it| {
+                let module = it.join(&inner);
+                [module.with_extension("py"), module.join("__init__.py")]
+            })
+            .collect();
+        // The DSL's modules may lie beside what imports them from a package.
+        let last = Path::new(inner.file_name()?).with_extension("py");
+        if NAME_MODULES.iter().any(|name| last == Path::new(name)) {
+            files.push(folder.join(last));
+        }
+        files.into_iter().find_map(|file| {
+            let text = self.texts.entry(file.clone()).or_insert_with(|| {
+                let text = file.is_file().then(|| read_text(&file).ok());
+                text.flatten().map(Into::into)
             });
-            let texts: Vec<_> = texts.collect();
-            let modules = texts.iter().map(|(file, text)| (&**file, &**text));
-            (!texts.is_empty()).then(|| Arc::new(Beside::of(modules)))
-        });
-        known.clone()
+            Some((file, text.clone()?))
+        })
     }
 
     /// Notes functions that differ from the DSL's, which are used instead.
-    fn notes(&self) -> impl Iterator<Item = InputError> {
-        let modules = self.known.iter();
-        let modules = modules.filter_map(|(path, beside)| Some((path, beside.as_deref()?)));
-        modules.filter_map(|(path, beside)| {
-            let names = list_names(beside.rewritten.iter().map(String::as_str))?;
+    fn notes(&self) -> Vec<InputError> {
+        let modules = self.known.values().flatten();
+        let modules = modules.flat_map(|beside| beside.rewritten());
+        let modules: BTreeMap<_, _> = modules.collect();
+        let notes = modules.into_iter().filter_map(|(file, names)| {
+            let names = list_names(names.iter().map(String::as_str))?;
             let message =
                 format!("functions other than the DSL's own, which are used instead: {names}");
-            Some(InputError::whole(path, message))
-        })
+            Some(InputError::whole(Path::new(file), message))
+        });
+        notes.collect()
     }
 }
 

@@ -7,12 +7,13 @@ use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
 use crate::program::{Operand, Program};
+use crate::text::beside::{DslPart, Meaning};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
-use crate::text::globals::{Binding, DslPart, LATE};
+use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::parser::{Parsed, Parser};
-use crate::text::module::{Definition, Module, State};
+use crate::text::module::{Definition, State};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
 
@@ -56,7 +57,7 @@ impl<'t> Parser<'_, 't> {
                 return self.bound(line, binding, depth);
             }
         }
-        let operand = self.of_dsl(token, token.text)?;
+        let operand = self.of_dsl(token.text);
         self.tokens.bump();
         let is_called = self.tokens.peek().is("(");
         if let Some(operand) = operand {
@@ -68,19 +69,10 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// The DSL's value for this name, which stands at `token`.
-    fn of_dsl(&self, token: Token<'t>, name: &str) -> Result<Option<Operand>> {
+    /// The DSL's value for this name.
+    fn of_dsl(&self, name: &str) -> Option<Operand> {
         let ours = self.module.map_or(name, |module| module.ours(name));
-        let beside = self.module.and_then(Module::beside);
-        if let Some((file, line)) = beside.and_then(|it| it.others.get(name)) {
-            let kind = ParseErrorKind::BoundBeside {
-                name: told(name),
-                file: file.to_string(),
-                line: *line,
-            };
-            return self.fail(token, kind);
-        }
-        Ok(names::known(self.dialect, ours).cloned())
+        names::known(self.dialect, ours).cloned()
     }
 
     /// An expression whose first name has this binding, made on this line.
@@ -93,7 +85,7 @@ impl<'t> Parser<'_, 't> {
         };
         match binding {
             Binding::Dsl(name) => {
-                if let Some(operand) = self.of_dsl(token, name)? {
+                if let Some(operand) = self.of_dsl(name) {
                     Ok(Expression::Operand(operand))
                 } else {
                     let why = format!("the DSL has no `{}`", told(name));
@@ -101,6 +93,7 @@ impl<'t> Parser<'_, 't> {
                 }
             }
             Binding::Other(what) => self.fail(token, unusable(what)),
+            Binding::Beside(file, line) => self.fail(token, bound_beside(token, &file, line)),
             Binding::Module(path) => self.of_module(token, path, unusable),
             Binding::Function(at) => self.of_function(token, at, depth),
         }
@@ -110,10 +103,9 @@ impl<'t> Parser<'_, 't> {
     fn of_module(
         &mut self,
         token: Token<'t>,
-        path: &'t str,
+        mut path: String,
         unusable: impl Fn(String) -> ParseErrorKind,
     ) -> Result<Expression<'t>> {
-        let mut path = path.to_owned();
         while self.tokens.accept(".") {
             let name = self.tokens.name("a name after `.`")?;
             if self.tokens.peek().is(".") {
@@ -125,7 +117,12 @@ impl<'t> Parser<'_, 't> {
                 let why = format!("it is the module `{}`", told(&path));
                 return self.fail(token, unusable(why));
             }
-            return if let Some(operand) = self.of_dsl(name, name.text)? {
+            let beside = self.module.and_then(|module| module.module_beside(&path));
+            let meaning = beside.and_then(|(at, beside)| beside.meaning(at, name.text));
+            if let Some(Meaning::Other(file, line)) = meaning {
+                return self.fail(name, bound_beside(name, file, *line));
+            }
+            return if let Some(operand) = self.of_dsl(name.text) {
                 Ok(Expression::Operand(operand))
             } else {
                 self.fail(name, self.unknown(name, self.tokens.peek().is("(")))
@@ -288,6 +285,15 @@ impl<'t> Parser<'_, 't> {
             Some(max) => self.fail(token, ParseErrorKind::TooManySteps { name: name(), max }),
             None => Ok(()),
         }
+    }
+}
+
+/// The error that a module beside the text binds a name to something else than the DSL does.
+pub(in crate::text) fn bound_beside(token: Token<'_>, file: &str, line: u32) -> ParseErrorKind {
+    ParseErrorKind::BoundBeside {
+        name: told(token.text),
+        file: file.to_owned(),
+        line,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Determines which functions of a text are its programs, and why others are not.
 
 use crate::dialect::Dialect;
-use crate::program::{Operand, Program, ProgramBuilder};
+use crate::program::Program;
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::{Block, Token, TokenKind};
-use crate::text::module::parser::Parsed;
+use crate::text::module::inputs::of_inputs;
 use crate::text::module::{DefinitionKind, Module, State};
 use crate::text::names;
 use crate::text::tokens::{Tokens, told};
@@ -104,12 +104,10 @@ impl Module<'_> {
         let function = &self.functions[at];
         let is_used = self.used.borrow()[at];
         let said = name.unwrap_or(function.name);
-        let dialect = [Dialect::Typed, self.dialect()].into_iter();
-        let mut states = dialect.map(|dialect| (dialect, self.state(at, dialect)));
-        let (dialect, read) = states.find_map(|(dialect, state)| match state {
-            State::Read(read) => Some((dialect, read)),
-            _ => None,
-        })?;
+        let dialect = function.dialect;
+        let State::Read(read) = self.state(at, dialect) else {
+            return None;
+        };
         if self.lists_all {
             let read = read.as_ref().map(|parsed| parsed.program.clone());
             return Some(read.map_err(Clone::clone));
@@ -123,7 +121,7 @@ impl Module<'_> {
             Err(error) => {
                 let (count, first) = function.parameters;
                 let is_typed = dialect == Dialect::Typed
-                    && count == 3
+                    && (count == 2 || count == 3)
                     && (first == "S" || self.reading.dialect.is_some());
                 let may_be = match count {
                     0 => false,
@@ -135,22 +133,20 @@ impl Module<'_> {
                 return (may_be || !is_whole).then(|| Err(error.clone()));
             }
         };
-        let expected = dialect.parameters().len();
-        let needed = parsed.defaults.iter().filter(|it| it.is_none()).count();
-        // The first parameter is the input, even if it has a default.
-        let needed = needed.max(usize::from(!parsed.parameters.is_empty()));
-        let program = if needed == 1 || needed == expected {
-            of_inputs(parsed, needed)
-        } else {
-            None
-        };
-        let Some(program) = program else {
-            let found = parsed.parameters.len();
-            return (found > 0 && has_to_be_program(said)).then(|| {
-                let dialect = self.reading.dialect;
-                let kind = ParseErrorKind::ParameterCount { dialect, found };
-                Err(self.at_parameters(at, kind))
-            });
+        let program = match of_inputs(parsed, dialect) {
+            Ok(program) => program,
+            Err(unfilled) => {
+                let found = parsed.parameters.len();
+                return (found > 0 && has_to_be_program(said)).then(|| {
+                    let dialect = self.reading.dialect;
+                    let kind = ParseErrorKind::ParameterCount {
+                        dialect,
+                        found,
+                        unfilled,
+                    };
+                    Err(self.at_parameters(at, kind))
+                });
+            }
         };
         let program = match name {
             Some(name) => program.with_name(name),
@@ -190,6 +186,7 @@ impl Module<'_> {
             None => ParseErrorKind::ParameterCount {
                 dialect: self.reading.dialect,
                 found: function.parameters.0,
+                unfilled: None,
             }
             .to_string(),
         };
@@ -222,41 +219,4 @@ fn is_header(kind: &ParseErrorKind) -> bool {
             | ParseErrorKind::UnclosedBracket { .. }
             | ParseErrorKind::UnclosedString { .. }
     )
-}
-
-/// The function with just its first `needed` inputs; the others have their defaults.
-fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
-    let program = &parsed.program;
-    if program.inputs().len() == needed {
-        return Some(program.clone());
-    }
-    let inputs = program.inputs()[..needed].to_vec();
-    let mut builder = ProgramBuilder::in_dialect(
-        program.dialect(),
-        program.name(),
-        inputs.clone(),
-        program.line(),
-    );
-    let given = inputs.iter().filter_map(|name| builder.variable(name));
-    let given: Vec<_> = given.map(Operand::Slot).collect();
-    let defaults = parsed.defaults.iter().skip(needed).flatten().cloned();
-    let arguments: Vec<_> = given.into_iter().chain(defaults).collect();
-    let output = taken_over(&mut builder, program, &arguments)?;
-    builder.finish(output).ok()
-}
-
-/// Adds the steps of a program with their names and lines; returns its result.
-pub(super) fn taken_over(
-    builder: &mut ProgramBuilder,
-    program: &Program,
-    arguments: &[Operand],
-) -> Option<Operand> {
-    let mut steps = program.steps().iter();
-    let output = builder.inline_with(program, arguments, |builder, callee, given| {
-        let step = steps.next();
-        let name = step.map(|step| program.variables()[step.target.index()].clone());
-        let line = step.map_or(0, |step| step.line);
-        builder.step(line, name.unwrap_or_default(), callee, given.into())
-    });
-    output.ok()
 }

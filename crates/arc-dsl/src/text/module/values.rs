@@ -8,10 +8,14 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseError;
 use crate::text::globals::Binding;
-use crate::text::module::listing::{says_program, taken_over};
+use crate::text::lexer::{Block, Token, TokenKind};
+use crate::text::module::inlining::bound_beside;
+use crate::text::module::inputs::taken_over;
+use crate::text::module::listing::says_program;
 use crate::text::module::parser::Parsed;
 use crate::text::module::{Module, State};
 use crate::text::names;
+use crate::text::tokens::Tokens;
 
 impl Module<'_> {
     /// Programs defined by assignment, such as `solve_a = compose(vmirror, hmirror)`, if their name is that of a
@@ -41,6 +45,19 @@ impl Module<'_> {
                         _ => None,
                     };
                     (self.functions[at].start, value)
+                }
+                Binding::Beside(file, of_line) => {
+                    let start = start_of_line(self.text, line);
+                    let token = Token {
+                        kind: TokenKind::Name,
+                        text: &name,
+                        line,
+                        start,
+                    };
+                    let kind = bound_beside(token, &file, of_line);
+                    let error = Tokens::new(self.text, &Block::default()).error(token, kind);
+                    found.push((start, Err(error)));
+                    continue;
                 }
                 _ => continue,
             };

@@ -405,8 +405,9 @@ fn first_lines_say_what_is_wrong() {
         ),
         ("def f:", "line 1, column 6: expected `(`, found `:`"),
         (
-            "def solve(S, I):\n return I",
-            "line 1, column 10: expected one parameter, the input grid, or `(S, I, C)`, found 2",
+            "def solve(I, S):\n return I",
+            "line 1, column 10: expected one parameter, the input grid, or `(S, I, C)`, found 2: nothing fills `S`, \
+             which has no default",
         ),
         (
             "def f(I=trim(I)):\n return I",

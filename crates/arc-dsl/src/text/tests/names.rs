@@ -1,16 +1,27 @@
 //! The meaning of names that a text itself binds.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::*;
 
 /// The programs and errors of a text, one per line.
 fn read(text: &str) -> Vec<String> {
+    read_beside(&[], text)
+}
+
+/// The same of a text beside modules: their paths, files and texts.
+fn read_beside(modules: &[(&str, &str, &str)], text: &str) -> Vec<String> {
     let told = |entry: Result<Program, ParseError>| match entry {
         Ok(program) => program.to_string().trim_end().replace("\n    ", "; "),
         Err(error) => error.to_string(),
     };
-    parse_programs(text).into_iter().map(told).collect()
+    let reading = Reading {
+        beside: Some(Arc::new(Beside::of(modules.iter().copied()))),
+        ..Reading::default()
+    };
+    let read = read_file(text, &reading, |_| "bare".to_owned());
+    read.programs.into_iter().map(told).collect()
 }
 
 #[test]
@@ -460,8 +471,13 @@ fn a_name_that_python_takes_for_another_one_is_refused() {
         ["def a(σχῆμα):; ширина = trim(σχῆμα); 幅 = upscale(ширина, 2); return 幅"]
     );
     // A module next to the text is read in the same way.
-    let beside = Beside::of([("dsl.py", "def \u{ff54}rim(grid): return grid\n")]);
-    assert_eq!(beside.others["trim"].1, 1);
+    let dsl = ("dsl", "dsl.py", "def \u{ff54}rim(grid): return grid\n");
+    assert_eq!(
+        read_beside(&[dsl], "def a(I): return trim(I)"),
+        [
+            "line 1, column 18: `trim` is not the DSL's here: line 1 of dsl.py defines it differently, which is not supported"
+        ]
+    );
 }
 
 #[test]
@@ -539,4 +555,288 @@ fn a_module_whose_parts_are_set_is_not_the_dsl() {
             "{text}: {found:?}"
         );
     }
+}
+
+/// What CPython 3.11 does with each: the last star import that binds a name counts.
+#[test]
+fn of_star_imports_the_last_one_that_binds_a_name_counts() {
+    let generic = "from typing import TypeVar\nT = TypeVar('T')\ndef black(g): return g\n";
+    let flag = "def black(g): return g\nF = 3\n";
+    let five = "from constants import *\ndef black(g): return g\nFIVE = 6\n";
+    let constants = "F = False\nT = True\nONE = 1\nFIVE = 5\n";
+    let program = "def solve_a(I): return fill(I, FIVE, merge(objects(I, T, F, T)))\n";
+    let imports = |first: &str, second: &str| {
+        format!("from {first} import *\nfrom {second} import *\n{program}")
+    };
+    for (dsl, error) in [
+        (generic, "`T` is not the DSL's here: line 2 of dsl.py"),
+        (flag, "`F` is not the DSL's here: line 2 of dsl.py"),
+        (five, "`FIVE` is not the DSL's here: line 3 of dsl.py"),
+    ] {
+        let modules = [
+            ("dsl", "dsl.py", dsl),
+            ("constants", "constants.py", constants),
+        ];
+        let read = |text: &str| read_beside(&modules, text).remove(0);
+        assert!(
+            read(&imports("dsl", "constants")).starts_with("def solve_a"),
+            "{dsl}"
+        );
+        assert!(read(&imports("constants", "dsl")).contains(error), "{dsl}");
+        // One that imports no constants after it.
+        assert!(
+            read(&format!("from dsl import *\n{program}")).contains(error),
+            "{dsl}"
+        );
+        // Names on their own count in the same way.
+        let named = "from constants import F, T, FIVE\n";
+        assert!(read(&format!("from dsl import *\n{named}{program}")).starts_with("def solve_a"));
+        assert!(
+            read(&format!("{named}from dsl import *\n{program}")).contains(error),
+            "{dsl}"
+        );
+        let bare = "O = fill(I, FIVE, merge(objects(I, T, F, T)))\n";
+        assert!(
+            read(&format!(
+                "from constants import *\nfrom dsl import *\n{bare}"
+            ))
+            .contains(error)
+        );
+        assert!(
+            read(&format!(
+                "from dsl import *\nfrom constants import *\n{bare}"
+            ))
+            .starts_with("def bare")
+        );
+    }
+    // A module without constants does not set those of another.
+    let modules = [
+        ("dsl", "dsl.py", "def black(g): return g\n"),
+        ("constants", "constants.py", "FIVE = 6\n"),
+    ];
+    for order in [["dsl", "constants"], ["constants", "dsl"]] {
+        let read = read_beside(&modules, &imports(order[0], order[1])).remove(0);
+        assert!(
+            read.contains("`FIVE` is not the DSL's here: line 1 of constants.py"),
+            "{read}"
+        );
+    }
+}
+
+#[test]
+fn a_module_is_the_dsls_only_if_it_binds_what_the_dsl_does() {
+    let fork = "from dsl import *\ndef vmirror(piece):\n    return rot180(piece)\n";
+    let other = "def vmirror(g):\n    return tuple(row for row in reversed(g))\n";
+    let copy = "def identity(x):\n    return x\n\ndef flip(b):\n    return not b\n";
+    let line = "of m.py defines it differently";
+    for (path, module, import, refused) in [
+        (
+            "dsl2",
+            fork,
+            "from dsl import *\nfrom dsl2 import *",
+            "`vmirror`",
+        ),
+        ("dsl2", fork, "from dsl2 import *\nfrom dsl import *", ""),
+        ("dsl2", fork, "from dsl2 import vmirror", "`vmirror`"),
+        ("dsl2", fork, "from dsl2 import rot180 as vmirror", ""),
+        ("dsl2", fork, "import dsl2\nfrom dsl2 import hmirror", ""),
+        ("my_dsl", other, "from my_dsl import *", "`vmirror`"),
+        (
+            "utils",
+            other,
+            "from dsl import *\nfrom utils import *",
+            "`vmirror`",
+        ),
+        (
+            "mydsl.prims",
+            other,
+            "from mydsl.prims import *",
+            "`vmirror`",
+        ),
+        ("prims", other, "from .prims import *", "`vmirror`"),
+        // The rest of a fork of the DSL is taken for the DSL's.
+        ("dsl", other, "from dsl import *", ""),
+        (
+            "my_dsl",
+            &[copy, other].concat(),
+            "from my_dsl import *",
+            "",
+        ),
+        ("my_dsl", "ONE = 2\n", "from my_dsl import *", "`ONE`"),
+        ("my_dsl", "ONE = TWO - 1\n", "from my_dsl import *", ""),
+        (
+            "dsl_constants",
+            "if True:\n    ONE = 2\n",
+            "from dsl_constants import *",
+            "`ONE`",
+        ),
+        (
+            "my_dsl",
+            "def half(g): return tophalf(g)\n",
+            "from my_dsl import *",
+            "",
+        ),
+        (
+            "my_dsl",
+            "vmirror = rot90\n",
+            "from my_dsl import *",
+            "`vmirror`",
+        ),
+        (
+            "my_dsl",
+            "from numpy import *\n",
+            "from my_dsl import *",
+            "`upscale`",
+        ),
+    ] {
+        let text = format!("{import}\ndef solve_a(I): return upscale(vmirror(I), ONE)\n");
+        let read = read_beside(&[(path, "m.py", module)], &text).remove(0);
+        if refused.is_empty() {
+            assert!(read.starts_with("def solve_a"), "{import}: {read}");
+        } else {
+            assert!(
+                read.contains(line) && read.contains(refused),
+                "{import}: {read}"
+            );
+        }
+    }
+    // Which import is run is not known.
+    for text in [
+        "try:\n from dsl2 import *\nexcept ImportError:\n from dsl import *\n",
+        "try:\n from dsl2 import vmirror\nexcept ImportError:\n from dsl import vmirror\n",
+        "if FAST:\n from dsl2 import *\nelse:\n from dsl import *\n",
+    ] {
+        let text = format!("{text}def solve_a(I): return vmirror(I)\n");
+        assert!(
+            read_beside(&[("dsl2", "m.py", fork)], &text)[0].contains(line),
+            "{text}"
+        );
+    }
+    let parts = "import dsl2\ndef solve_a(I): return dsl2.vmirror(I)\n";
+    assert!(read_beside(&[("dsl2", "m.py", fork)], parts)[0].contains(line));
+    let set = "from dsl2 import *\nsolve_a = vmirror\nSOLVERS = {}\n";
+    assert!(read_beside(&[("dsl2", "m.py", fork)], set)[0].contains(line));
+    // Modules that import each other, and what a module takes from another one.
+    let modules = [
+        ("dsl2", "a.py", "from dsl import *\nfrom dsl3 import *\n"),
+        ("dsl3", "b.py", "from dsl2 import *\nONE = 2\n"),
+    ];
+    let text = "from dsl2 import *\ndef solve_a(I): return upscale(I, ONE)\n";
+    assert!(read_beside(&modules, text)[0].contains("line 2 of b.py"));
+}
+
+#[test]
+fn the_names_that_a_program_uses_decide_its_dialect() {
+    let dialect = |text: &str| {
+        let read = parse_programs(text).remove(0);
+        read.map(|program| (program.dialect().name(), program.inputs().join(" ")))
+            .map_err(|error| error.to_string())
+    };
+    let head = "from dsl import *\nfrom constants import *\n";
+    for (text, expected) in [
+        // Defaults fill the parameters after the input.
+        (
+            "def solve_a(I, h=FIVE, w=FIVE): return crop(I, ORIGIN, astuple(h, w))",
+            ("public", "I"),
+        ),
+        (
+            "def solve_a(I, n=ONE, c=TWO): return rot90(I)",
+            ("public", "I"),
+        ),
+        (
+            "def solve_a(grid: Grid, k: int = 1, debug: bool = False) -> Grid: return rot90(grid)",
+            ("public", "grid"),
+        ),
+        (
+            "def solve_a(I, n=F1, c=L1): return vmirror_t(upscale_t(I, n))",
+            ("typed", "I"),
+        ),
+        (
+            "solve_a = lambda I, n=ONE, c=TWO: rot90(I)",
+            ("public", "I"),
+        ),
+        // The parameters of the typed dialect, if names do not decide.
+        ("def solve_a(S, I, C): return rot90(I)", ("typed", "S I C")),
+        ("def solve_a(S, I): return rot90(I)", ("typed", "S I C")),
+        ("def solve_a(S, I): return vmirror_t(I)", ("typed", "S I C")),
+        (
+            "def solve_a(S, I, C=None): return vmirror_t(I)",
+            ("typed", "S I C"),
+        ),
+        (
+            "def solve_a(S, I, n=F1): return upscale_t(I, n)",
+            ("typed", "S I C"),
+        ),
+        (
+            "def solve_a(S, I):\n C = vmirror_t(I)\n return C",
+            ("typed", "S I C_"),
+        ),
+        (
+            "def solve_a(x, y, z): return vmirror_t(y)",
+            ("typed", "x y z"),
+        ),
+        (
+            "def solve_a(x, y, z): return rot90(y)\ndef solve_b(S, I, C): return vmirror_t(I)",
+            ("typed", "x y z"),
+        ),
+        // Earlier solvers of that project used the public names.
+        ("def solve_a(S, I): return vmirror(I)", ("public", "I")),
+        ("def solve_a(S, I, C): return vmirror(I)", ("public", "I")),
+    ] {
+        let expected = Ok((expected.0, expected.1.to_owned()));
+        assert_eq!(dialect(text), expected, "{text}");
+        assert_eq!(dialect(&format!("{head}{text}")), expected, "{text}");
+    }
+    let public = "expected one parameter, the input grid, or `(S, I, C)`";
+    for (text, expected) in [
+        (
+            "def solve_a(I, train_inputs, train_outputs): return rot90(I)",
+            format!("{public}, found 3: nothing fills `train_inputs`, which has no default"),
+        ),
+        (
+            "def solve_a(I, pairs): return vmirror(I)",
+            format!("{public}, found 2: nothing fills `pairs`, which has no default"),
+        ),
+        (
+            "def solve_a(S, I): return canvas(size(S), shape(vmirror(I)))",
+            format!("{public}, found 2: `S` is filled in the typed dialect only (`--dialect typed`)"),
+        ),
+        (
+            "def solve_a(I, S, C): return vmirror_t(I)",
+            format!("{public}, found 3: nothing fills `I`, which has no default"),
+        ),
+        (
+            "def solve_a(S, I): return hconcat(vmirror_t(I), vmirror(I))",
+            "unknown primitive `vmirror` in the typed dialect, which the public dialect has (`--dialect public`)".into(),
+        ),
+        (
+            "def solve_a(S, I, C): return vmiror_t(I)",
+            "unknown primitive `vmiror_t` in the typed dialect, did you mean `vmirror_t`?".into(),
+        ),
+        (
+            "def solve_a(I): return vmirror_t(I)",
+            "unknown primitive `vmirror_t`, which the typed dialect has (`--dialect typed`)".into(),
+        ),
+    ] {
+        let error = dialect(text).unwrap_err();
+        assert!(error.ends_with(&expected), "{text}: {error}");
+    }
+    let chosen = |dialect, text| {
+        let read = parse_programs_in(dialect, text).remove(0);
+        read.map(|program| program.inputs().join(" "))
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        chosen(Dialect::Typed, "def solve_a(S, I): return rot90(I)").unwrap(),
+        "S I C"
+    );
+    assert_eq!(
+        chosen(Dialect::Public, "def solve_a(S, I): return vmirror(I)").unwrap(),
+        "I"
+    );
+    let error = chosen(Dialect::Public, "def solve_a(I): return vmiror(I)").unwrap_err();
+    assert!(
+        error
+            .ends_with("unknown primitive `vmiror` in the public dialect, did you mean `vmirror`?")
+    );
 }

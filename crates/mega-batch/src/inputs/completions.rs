@@ -1,11 +1,9 @@
-//! Finds the code in a model's output: fenced, or between lines of prose.
+//! Finds the programs in a model's output: in fenced code, or between lines of prose.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use arc_dsl::{Dialect, ParseError, Program, Reading, read_file, says_program};
-
-use crate::programs::numbered;
+use arc_dsl::{ParseError, Program, Reading, read_file, says_program};
 
 type Parsed = Result<Program, ParseError>;
 
@@ -16,7 +14,7 @@ const BELOW: usize = 16;
 ///
 /// Each block of code is read alone and, if no program in it can be read, together with the blocks before it, which
 /// may hold its functions and first steps. Code within lines of prose is tried last.
-pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
+pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
     // Half of a surrogate pair, as an escape in JSON, is invalid in Rust; any other character will do.
     let text = text.trim_start_matches('\u{feff}');
     let text = &*if text.contains("\\ud") {
@@ -25,11 +23,11 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
         Cow::Borrowed(text)
     };
     if let Some(inner) = whole_json(text) {
-        return programs(&inner, dialect);
+        return programs(&inner, reading);
     }
     let text = &*answer_of(text);
     if let Some(inner) = whole_json(text).or_else(|| fenced_json(text)) {
-        return programs(&inner, dialect);
+        return programs(&inner, reading);
     }
     let has_prompts = text
         .lines()
@@ -45,10 +43,10 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
     let mut blocks = fenced(&mut lines);
     if blocks.is_empty() {
         if let Some(inner) = json_of_lines(text, &lines) {
-            return programs(&inner, dialect);
+            return programs(&inner, reading);
         }
         // A text that is entirely code needs no look at its lines.
-        let whole = parse(text, dialect, 0);
+        let whole = parse(text, reading, 0);
         if !whole.is_empty() && whole.iter().all(Result::is_ok) {
             return whole;
         }
@@ -59,18 +57,18 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
             }
         }
         if blocks.is_empty() {
-            return expression(text, 0, dialect).map_or(whole, |program| vec![Ok(program)]);
+            return expression(text, 0, reading).map_or(whole, |program| vec![Ok(program)]);
         }
     }
     let mut programs = Vec::new();
     let mut left = BELOW * text.len();
     for (at, block) in blocks.iter().enumerate() {
         let (code, before) = laid_out(&lines, &blocks[at..=at]);
-        let mut read = parse(&code, dialect, before);
+        let mut read = parse(&code, reading, before);
         if at > 0 && !read.iter().any(Result::is_ok) && left > 0 {
             let (code, before) = laid_out(&lines, &blocks[..=at]);
             left = left.saturating_sub(code.len());
-            let below = parse(&code, dialect, before);
+            let below = parse(&code, reading, before);
             let own = below.into_iter().filter(|it| block.has(&lines, it));
             let own: Vec<_> = own.collect();
             if own.iter().any(Result::is_ok) {
@@ -78,7 +76,7 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
             }
         }
         if !read.iter().any(Result::is_ok)
-            && let Some(program) = expression(&code, before, dialect)
+            && let Some(program) = expression(&code, before, reading)
         {
             read = vec![Ok(program)];
         }
@@ -87,23 +85,51 @@ pub(super) fn programs(text: &str, dialect: Option<Dialect>) -> Vec<Parsed> {
     programs
 }
 
+/// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
+/// cannot be read, if there is one. If an answer cannot be read, no other function replaces it.
+pub fn answer(text: &str, reading: &Reading) -> Result<Program, Option<ParseError>> {
+    let (mut bad, mut other) = (None, None);
+    for program in programs(text, reading).into_iter().rev() {
+        match program {
+            Ok(program) if is_answer(program.name()) => return Ok(program),
+            Ok(program) => {
+                other.get_or_insert(program);
+            }
+            Err(error) => {
+                bad.get_or_insert(error);
+            }
+        }
+    }
+    let is_bad_answer = bad.is_some() && text.lines().any(defines_answer);
+    other.filter(|_| !is_bad_answer).ok_or(bad)
+}
+
+/// Whether a line begins a function with the name of an answer.
+fn defines_answer(line: &str) -> bool {
+    let definition = line.trim_start().strip_prefix("def ");
+    definition.is_some_and(|rest| is_answer(rest.split('(').next().unwrap_or_default().trim()))
+}
+
 /// Whether a program with this name is the answer, rather than a helper or a test.
-pub(super) fn is_answer(name: &str) -> bool {
+pub fn is_answer(name: &str) -> bool {
     says_program(name) && !name.starts_with("verify")
 }
 
 /// Reads code that follows this many lines.
-fn parse(text: &str, dialect: Option<Dialect>, lines_before: usize) -> Vec<Parsed> {
+fn parse(text: &str, reading: &Reading, lines_before: usize) -> Vec<Parsed> {
     let reading = Reading {
-        dialect,
         lines_before: u32::try_from(lines_before).unwrap_or(u32::MAX),
-        ..Reading::default()
+        ..reading.clone()
     };
-    read_file(text, &reading, |number| numbered("solve", number)).programs
+    let name = |number| match number {
+        1 => "solve".to_owned(),
+        number => format!("solve{number}"),
+    };
+    read_file(text, &reading, name).programs
 }
 
 /// The program in a single line that calls a function with the input and assigns nothing.
-fn expression(code: &str, before: usize, dialect: Option<Dialect>) -> Option<Program> {
+fn expression(code: &str, before: usize, reading: &Reading) -> Option<Program> {
     let mut lines = code
         .lines()
         .zip(before..)
@@ -111,7 +137,7 @@ fn expression(code: &str, before: usize, dialect: Option<Dialect>) -> Option<Pro
     let (line, number) = lines.next().filter(|_| lines.next().is_none())?;
     let line = line.trim().trim_matches('`');
     let line = between_marks(line).unwrap_or(line);
-    let program = is_call(line).then(|| parse(&format!("O = {line}"), dialect, number));
+    let program = is_call(line).then(|| parse(&format!("O = {line}"), reading, number));
     program?.pop()?.ok()
 }
 
