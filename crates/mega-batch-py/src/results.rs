@@ -414,8 +414,8 @@ impl PyResults {
         table(slf.as_any(), "arrow", drop_unfit)
     }
 
-    /// The results as a `pandas.DataFrame`, with the columns of `to_arrow`; outputs are arrays of int8 or None. Raises
-    /// ImportError, which names the extra, without pandas.
+    /// The results as a `pandas.DataFrame`, with the columns of `to_arrow`; an output is a list of its rows, arrays of
+    /// int8, or None. Raises ImportError, which names the extra, without pandas.
     #[pyo3(signature = (*, drop_unfit = false))]
     fn to_pandas<'py>(
         slf: &Bound<'py, Self>,
