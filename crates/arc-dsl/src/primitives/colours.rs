@@ -411,8 +411,13 @@ pub(super) mod untyped {
     fn index(grid: &Value, loc: &Value) -> PythonResult {
         let (i, j) = unpack(loc)?;
         let (height, width) = sides(grid)?;
-        let (i, j) = (int(&i)?, int(&j)?);
-        if !(0..height as i32).contains(&i) || !(0..width as i32).contains(&j) {
+        // A row off the grid decides, whatever the column is.
+        let i = int(&i)?;
+        if !(0..height as i32).contains(&i) {
+            return Ok(Value::Nothing);
+        }
+        let j = int(&j)?;
+        if !(0..width as i32).contains(&j) {
             return Ok(Value::Nothing);
         }
         tuple(loc)?;
@@ -429,6 +434,18 @@ mod tests {
 
     fn grid(rows: &[&[i32]]) -> Grid {
         Grid::from_rows(rows).unwrap()
+    }
+
+    #[test]
+    fn a_row_off_the_grid_has_no_colour_whatever_the_column_is() {
+        let one = Value::from(grid(&[&[1]]));
+        let index = |row| {
+            let cell = Cell::new(row, Loc::new(5, 3));
+            call(Primitive::Index, &[&one, &Value::Cell(cell)])
+        };
+        assert_eq!(index(10), Ok(Value::Nothing));
+        assert_eq!(index(-1), Ok(Value::Nothing));
+        assert!(index(0).is_err());
     }
 
     #[test]

@@ -57,8 +57,8 @@ const BROKEN: [Broken; PROGRAMS / 10] = [
         "limit exceeded: nesting",
     ),
     Stopped(
-        "x1 = power(vmirror, 1000000000)\n    x2 = x1(I)",
-        "vmirror: limit exceeded: steps",
+        "x1 = power(increment, 20)\n    x2 = interval(0, 900000, 1)\n    x3 = apply(x1, x2)",
+        "limit exceeded: steps",
     ),
 ];
 
