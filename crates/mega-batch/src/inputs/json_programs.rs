@@ -214,12 +214,14 @@ fn parse(
     } = given;
     let source: Arc<str> = file.to_string_lossy().into();
     let own = format!("solve_{task}");
-    let mut read = match given.is_answer() {
-        true => match completions::answer(text, reading) {
-            Ok(program) => vec![Ok(program)],
-            Err(error) => error.into_iter().map(Err).collect(),
-        },
-        false => read_file(text, reading, |_| own.clone()).programs,
+    let mut read = if given.is_answer() {
+        let answer = completions::answer(text, reading);
+        answer.map_or_else(
+            |error| error.into_iter().map(Err).collect(),
+            |it| vec![Ok(it)],
+        )
+    } else {
+        read_file(text, reading, |_| own.clone()).programs
     };
     if read.len() > 1 {
         // Other functions are helpers of the last one, or other programs.

@@ -84,17 +84,16 @@ fn with_inputs(
     let mut names: Vec<String> = Vec::new();
     for (at, input) in inputs.iter().enumerate() {
         let parameter = filled.iter().position(|it| *it == Some(at));
-        names.push(match parameter {
-            Some(parameter) => program.inputs()[parameter].clone(),
-            // One that the function does not have; a variable may bear its name.
-            None => {
-                let mut free = (*input).to_owned();
-                while program.variables().contains(&free) {
-                    free.push('_');
-                }
-                free
+        // One that the function does not have gets a name that no variable bears.
+        let mut name = (*input).to_owned();
+        if let Some(parameter) = parameter {
+            name.clone_from(&program.inputs()[parameter]);
+        } else {
+            while program.variables().contains(&name) {
+                name.push('_');
             }
-        });
+        }
+        names.push(name);
     }
     let mut builder =
         ProgramBuilder::in_dialect(dialect, program.name(), names.clone(), program.line());

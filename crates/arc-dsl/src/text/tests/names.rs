@@ -725,13 +725,15 @@ fn a_module_is_the_dsls_only_if_it_binds_what_the_dsl_does() {
     assert!(read_beside(&modules, text)[0].contains("line 2 of b.py"));
 }
 
+/// The dialect of a text's program and its inputs.
+fn dialect(text: &str) -> Result<(&'static str, String), String> {
+    let read = parse_programs(text).remove(0);
+    read.map(|program| (program.dialect().name(), program.inputs().join(" ")))
+        .map_err(|error| error.to_string())
+}
+
 #[test]
 fn the_names_that_a_program_uses_decide_its_dialect() {
-    let dialect = |text: &str| {
-        let read = parse_programs(text).remove(0);
-        read.map(|program| (program.dialect().name(), program.inputs().join(" ")))
-            .map_err(|error| error.to_string())
-    };
     let head = "from dsl import *\nfrom constants import *\n";
     for (text, expected) in [
         // Defaults fill the parameters after the input.
@@ -787,6 +789,10 @@ fn the_names_that_a_program_uses_decide_its_dialect() {
         assert_eq!(dialect(text), expected, "{text}");
         assert_eq!(dialect(&format!("{head}{text}")), expected, "{text}");
     }
+}
+
+#[test]
+fn what_nothing_fills_and_names_of_the_other_dialect_are_told() {
     let public = "expected one parameter, the input grid, or `(S, I, C)`";
     for (text, expected) in [
         (
