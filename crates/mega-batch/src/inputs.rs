@@ -16,6 +16,7 @@ use crate::files::{is_descriptor, is_standard_input};
 pub mod completions;
 mod json_programs;
 mod merge;
+mod modules;
 mod packed;
 mod programs;
 mod tasks;
@@ -142,7 +143,7 @@ pub(crate) fn json_files(folder: &Path) -> Walk {
 const PACKED_EXTENSIONS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
 
 /// The extensions of JSON files, without those of compressed ones.
-const JSON_EXTENSIONS: [&str; 3] = [".json", ".jsonl", ".ndjson"];
+const JSON_EXTENSIONS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".jsonlines"];
 
 /// Whether a file in a folder or an archive counts as JSON, by its name.
 fn is_json(name: &str) -> bool {
@@ -237,7 +238,7 @@ fn id_of_folder(file: &Path, is_found: bool) -> Option<String> {
 }
 
 /// Whether it is an id of the ARC data: eight hexadecimal digits.
-fn is_arc_id(name: &str) -> bool {
+pub(crate) fn is_arc_id(name: &str) -> bool {
     name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

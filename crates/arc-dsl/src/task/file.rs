@@ -102,7 +102,13 @@ impl FileProgram {
 const MAX_DEPTH: usize = 3;
 
 /// The keys under which a row gives the number of its test input.
-const TEST_INDEX_KEYS: [&str; 2] = ["test_index", "pair_index"];
+const TEST_INDEX_KEYS: [&str; 5] = [
+    "test_index",
+    "pair_index",
+    "question_index",
+    "test_idx",
+    "pair_idx",
+];
 
 /// The maximum number of keys that an error names.
 const KEYS_TOLD: usize = 6;
@@ -454,7 +460,13 @@ impl TaskFile {
             ..Task::default()
         };
         let mut places = Places::new(text);
+        // Data sets may have the grids of test pairs, or their outputs alone, in columns beside `train`.
+        let mut columns = [None, None];
         for (key, value) in entries {
+            if let Some((1, side)) = column(key).filter(|_| !is_pairs(value.get())) {
+                columns[side] = Some(places.of_key(key, value));
+                continue;
+            }
             let split = match key.as_str() {
                 "training_examples" if is_examples(entries) => "train",
                 "test_examples" if is_examples(entries) => "test",
@@ -482,6 +494,24 @@ impl TaskFile {
             }
             splits.push((split, pairs));
         }
+        let tests = splits.iter_mut().find(|(split, _)| *split == "test");
+        match (columns, tests) {
+            ([None, None], _) => {}
+            ([inputs, outputs], None) => {
+                let Some((pairs, left_out)) = self.zipped(inputs, outputs) else {
+                    return;
+                };
+                task.tests_left_out = left_out;
+                splits.push(("test", pairs));
+            }
+            ([_, outputs], Some((_, tests))) => {
+                if let Some(outputs) = outputs
+                    && !self.add_outputs(tests, &outputs)
+                {
+                    return;
+                }
+            }
+        }
         if !splits.iter().any(|(split, _)| *split == "train") {
             let keys = keys(entries);
             let message = format!("expected the key `train` with a list of pairs, found {keys}");
@@ -501,6 +531,36 @@ impl TaskFile {
         if task.pair_count() > 0 || self.errors.len() == errors {
             self.tasks.push(FileTask::of(task));
         }
+    }
+
+    /// Adds the outputs in a column to test pairs; returns false if they are others, or not as many.
+    fn add_outputs(&mut self, tests: &mut [Pair], outputs: &Text<'_>) -> bool {
+        let Some(found) = self.grids(Some(outputs.clone())) else {
+            return false;
+        };
+        if !found.is_empty() && found.len() != tests.len() {
+            let message = format!(
+                "{} outputs for {} test pairs: expected one for each",
+                found.len(),
+                tests.len()
+            );
+            self.errors.push(outputs.error(message));
+            return false;
+        }
+        for (pair, text) in tests.iter_mut().zip(found) {
+            let error = match text.read(OutputSeed) {
+                Ok(None) => continue,
+                Ok(output) if pair.output.is_none() || pair.output == output => {
+                    pair.output = output;
+                    continue;
+                }
+                Ok(_) => text.error("differs from the output of the test pair"),
+                Err(error) => error,
+            };
+            self.errors.push(error);
+            return false;
+        }
+        true
     }
 
     /// A task whose inputs and outputs are separate lists, as in the columns of tables.
@@ -725,7 +785,7 @@ struct NamedProgram<'a> {
 
 /// The program in an object, under the first key that has one.
 fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
-    let mut found = PROGRAM_KEYS.iter().filter_map(|&wanted| {
+    let found = PROGRAM_KEYS.iter().filter_map(|&wanted| {
         let (_, value) = entries.iter().find(|(key, _)| key == wanted)?;
         let text = match wanted {
             "program" => serde_json::from_str(value.get()).ok(),
@@ -734,6 +794,13 @@ fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
         let text = text.filter(|text: &String| !text.trim().is_empty())?;
         Some((wanted, text, *value))
     });
+    let mut found: Vec<_> = found.collect();
+    // `program` may be the name of one, beside its text.
+    let is_program = |(.., value): &(_, _, &RawValue)| text_of_program(value.get()).is_some();
+    if found.len() > 1 && !is_program(&found[0]) {
+        found.remove(0);
+    }
+    let mut found = found.into_iter();
     let (key, text, value) = found.next()?;
     Some(NamedProgram {
         key,
@@ -960,7 +1027,7 @@ fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
         })
 }
 
-fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
+pub(super) fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
     Text::new(json.as_bytes()).map_or_else(|_| Default::default(), |text| text.entries(TASK))
 }
 

@@ -1,11 +1,11 @@
 //! [`SubmissionFile`]: the attempts for test inputs, in the format of competitions.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
-use super::file::described;
+use super::file::{described, entries_of};
 use super::seeds::InputSeed;
 use super::text::{JsonKind, Places, Text, kind_of, shortened};
 use crate::grid::Grid;
@@ -95,6 +95,15 @@ impl SubmissionFile {
         if kind_of(text.json) == JsonKind::List {
             file.task(&text, name);
             file.is_foreign &= !file.has_attempts;
+            if file.is_foreign && file.errors.is_empty() {
+                let (elements, _) = text.elements(TESTS);
+                let found = elements.first().map_or(String::new(), |first| {
+                    let keys = described(&entries_of(first.get()).0);
+                    format!(", found objects without any `attempt_1`: {keys}")
+                });
+                file.errors
+                    .push(text.error(format!("expected {SUBMISSION}{found}")));
+            }
             return file;
         }
         let (entries, broken) = text.entries(SUBMISSION);
@@ -143,9 +152,16 @@ impl SubmissionFile {
             _ => Vec::new(),
         };
         if are_tests(&entries) {
+            let numbers = entries.iter().filter_map(|(key, _)| key.parse().ok());
+            let numbers: BTreeSet<usize> = numbers.collect();
+            let is_from_one = numbers.iter().copied().eq(1..=entries.len());
+            if is_from_one {
+                let message = "test inputs are counted from 0: as there is no 0, `1` is taken for the first one";
+                self.notes.push(text.error(message));
+            }
             for (key, value) in &entries {
-                let place = key.parse().unwrap_or_default();
-                elements.push((place, places.of_key(key, value)));
+                let place = key.parse().unwrap_or(0_usize);
+                elements.push((place - usize::from(is_from_one), places.of_key(key, value)));
             }
         } else {
             let (found, broken) = text.elements(TESTS);
@@ -250,12 +266,23 @@ impl SubmissionFile {
         self.has_attempts |= has_attempts;
         self.is_foreign |= !has_attempts && !entries.is_empty();
         let mut found = Vec::new();
+        let index = match pair_index(text) {
+            Ok(index) => index,
+            Err(error) => {
+                self.errors.push(error);
+                return Vec::new();
+            }
+        };
         let mut places = Places::new(text);
         let has = |wanted: &&str| entries.iter().any(|(key, _)| key == wanted);
         for (key, value) in &entries {
             let part = places.of_key(key, value);
             if let Some(number) = ATTEMPTS.iter().position(|known| known == key) {
-                found.extend(self.attempt(&part, number));
+                let attempt = self.attempt(&part, number);
+                found.extend(attempt.map(|attempt| Attempt {
+                    test: attempt.test.or(index),
+                    ..attempt
+                }));
             } else if !key.starts_with("attempt_") || is_no_answer(part.json) {
             } else if !ATTEMPTS.iter().all(has) {
                 let message = "expected `attempt_1` and `attempt_2` before another attempt";
@@ -283,13 +310,16 @@ impl SubmissionFile {
         let mut test = Ok(None);
         let mut grid = None;
         if kind_of(text.json) == JsonKind::Object {
+            test = pair_index(text);
             let (entries, _) = text.entries("a grid");
             let mut places = Places::new(text);
             for (key, value) in &entries {
                 let part = places.of_key(key, value);
                 match key.as_str() {
                     "answer" => grid = Some(part),
-                    "metadata" => test = pair_index(&part),
+                    "metadata" if kind_of(part.json) == JsonKind::Object && test == Ok(None) => {
+                        test = pair_index(&part);
+                    }
                     _ => {}
                 }
             }
@@ -357,13 +387,15 @@ fn is_no_answer(json: &str) -> bool {
     }
 }
 
-/// The test input that an attempt is for, by its metadata.
+/// The test input that an attempt is for, by its metadata, or by an index beside it.
 fn pair_index(text: &Text<'_>) -> Result<Option<usize>, TaskError> {
     let (entries, _) = text.entries("an object");
     let mut places = Places::new(text);
     for (key, value) in &entries {
         let part = places.of_key(key, value);
-        if key != "pair_index" || kind_of(part.json) == JsonKind::Null {
+        if !matches!(key.as_str(), "pair_index" | "test_index")
+            || kind_of(part.json) == JsonKind::Null
+        {
             continue;
         }
         let index = part.json.parse().ok();
@@ -585,6 +617,38 @@ mod tests {
         // Numbers may be ids, too.
         let file = SubmissionFile::read("x", format!(r#"{{"0": [{one}]}}"#).as_bytes());
         assert_eq!(file.tasks[0].task, "0");
+    }
+
+    #[test]
+    fn an_index_beside_attempts_counts_and_lists_of_others_are_told() {
+        let attempts = |colour| format!(r#""attempt_1": [[{colour}]], "attempt_2": null"#);
+        let text = format!(
+            r#"[{{"test_index": 1, {}}}, {{"attempt_1": {{"answer": [[2]], "pair_index": 0}}, "attempt_2": null}}]"#,
+            attempts(1)
+        );
+        let file = SubmissionFile::read("x", text.as_bytes());
+        assert_eq!(
+            (colours(&file), file.errors.len()),
+            (vec![vec![2], vec![1]], 0)
+        );
+        let text = format!(r#"{{"1": {{{}}}, "2": {{{}}}}}"#, attempts(1), attempts(2));
+        let file = SubmissionFile::read("x", text.as_bytes());
+        assert_eq!(
+            (colours(&file), file.notes.len()),
+            (vec![vec![1], vec![2]], 1)
+        );
+        for text in [
+            r#"[{"task_id": "a", "attempts": []}]"#,
+            r#"[{"task_id": "a", "prediction": [[1]]}, {}]"#,
+        ] {
+            let file = SubmissionFile::read("x", text.as_bytes());
+            let [error] = &file.errors[..] else {
+                panic!("{:?}", file.errors)
+            };
+            let message = "found objects without any `attempt_1`: the keys `task_id`, `";
+            assert!(error.message.contains(message), "{error:?}");
+            assert!(file.is_foreign);
+        }
     }
 
     #[test]

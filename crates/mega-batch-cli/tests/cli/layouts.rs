@@ -551,6 +551,17 @@ fn rows_of_one_task_are_put_together() {
         ];
         check(&files, "--tasks x", &[&format!("{train} {expected}")]);
     }
+    // Two test inputs have no number together.
+    let same = json!({ "test_index": 0 });
+    let rows = lines(&[row(pair(3, 4), same.clone()), row(pair(5, 6), same)]);
+    let folder = Folder::new();
+    folder.write("rows.jsonl", rows);
+    let (done, _) = run(&folder, "--tasks rows.jsonl");
+    assert!(
+        done.stderr.contains("a.test[0].input: differs from"),
+        "{}",
+        done.stderr
+    );
     // Rows with other train pairs are no rows of one task.
     let folder = Folder::new();
     let other = json!({ "id": "a", "train": [pair(1, 2), pair(6, 5)], "test": [open] });

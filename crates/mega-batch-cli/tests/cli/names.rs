@@ -334,6 +334,12 @@ fn what_modules_beside_a_program_bind_counts_in_the_order_of_its_imports() {
             "from dsl_constants import *\n",
             refused("ONE", "1 of p/dsl_constants.py"),
         ),
+        // Python may be run in a folder above.
+        (
+            "p/deep/er/a.py",
+            "from dsl_constants import *\n",
+            refused("ONE", "1 of p/dsl_constants.py"),
+        ),
         (
             "q/a.py",
             "from dsl import *\nfrom constants import *\n",
@@ -355,6 +361,13 @@ fn what_modules_beside_a_program_bind_counts_in_the_order_of_its_imports() {
             done.stderr
         );
     }
+    // In a row as in a file.
+    let text = format!("from dsl_constants import *\n{program}");
+    let row = serde_json::json!({ "task_id": "a", "program": "of mine", "code": text });
+    folder.write("p/rows.json", row.to_string());
+    let done = folder.run("run --tasks a.json --programs p/rows.json --quiet");
+    let told = refused("ONE", "1 of p/dsl_constants.py");
+    assert!(done.stderr.contains(&told), "{}", done.stderr);
     // In an archive as in a folder.
     let packed = zipped(&[
         (

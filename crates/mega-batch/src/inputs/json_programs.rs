@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arc_dsl::{FileForm, FileProgram, Reading, TaskFile, read_file};
 
 use super::completions;
+use super::modules::Modules;
 use super::packed::{Content, archive_contains, contents};
 use super::{InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, unpacked};
 
@@ -187,11 +188,15 @@ impl ProgramsInJson {
     }
 
     /// Parses the programs. Each is named after its task, with a number if the file has several for it.
-    pub(super) fn parse(self, reading: &Reading, all: &mut ProgramsRead) {
+    pub(super) fn parse(self, reading: &Reading, modules: &mut Modules, all: &mut ProgramsRead) {
         let mut counts = HashMap::new();
         for (file, text) in &self.texts {
             let count = counts.entry((file, &text.task)).or_default();
-            parse(text, file, count, reading, all);
+            let reading = Reading {
+                beside: modules.beside(file, &text.text, reading),
+                ..reading.clone()
+            };
+            parse(text, file, count, &reading, all);
         }
     }
 }

@@ -49,6 +49,9 @@ pub(super) fn test_indices(row: &Task, index: Option<usize>) -> TestIndices {
     }
 }
 
+/// Numbers of test inputs from this one on are no places.
+const MOST_TESTS: usize = 100;
+
 /// Adds the test pairs of another row of the same task, in the order of the numbers if all rows give them. Returns
 /// whether its train pairs are in another order; `None` if it is no such row, since they are others.
 pub(super) fn join(
@@ -79,7 +82,13 @@ pub(super) fn join(
         let found = tests.iter_mut().enumerate();
         let mut found = found.filter_map(|(at, (_, known))| Some((at, known.as_mut()?)));
         let Some((at, known)) = found.find(|(_, known)| is_it(known)) else {
-            tests.push((index, Some(pair)));
+            let is_hole = |(at, pair): &&mut (_, Option<Pair>)| {
+                index.is_some() && *at == index && pair.is_none()
+            };
+            match tests.iter_mut().find(is_hole) {
+                Some((_, hole)) => *hole = Some(pair),
+                None => tests.push((index, Some(pair))),
+            }
             continue;
         };
         if !merge_output(known, pair.output) {
@@ -101,6 +110,23 @@ pub(super) fn join(
     }
     if tests.iter().all(|(index, _)| index.is_some()) {
         tests.sort_by_key(|(index, _)| *index);
+        if let Some(both) = tests.windows(2).find(|both| both[0].0 == both[1].0) {
+            let at = both[0].0.unwrap_or_default();
+            return Some(Err(Difference {
+                path: format!("test[{at}].input"),
+                counts: None,
+            }));
+        }
+        // Test inputs of which there is no row keep their numbers.
+        let last = tests
+            .last()
+            .and_then(|(index, _)| *index)
+            .unwrap_or_default();
+        for at in 0..last.min(MOST_TESTS) {
+            if tests[at].0 != Some(at) {
+                tests.insert(at, (Some(at), None));
+            }
+        }
     }
     let is_left_out = |(at, (_, pair)): (usize, &(_, Option<Pair>))| pair.is_none().then_some(at);
     known.tests_left_out = tests.iter().enumerate().filter_map(is_left_out).collect();

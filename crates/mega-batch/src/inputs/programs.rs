@@ -1,25 +1,21 @@
 //! Reads programs and batts from files.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    BattFile, Beside, ParseError, ParseErrorKind, Reading, Renames, imported_modules, package_of,
-    parse_batt, read_file, says_nothing, says_program,
+    BattFile, ParseError, ParseErrorKind, Reading, Renames, parse_batt, read_file, says_nothing,
+    says_program,
 };
 
 use super::json_programs::{OtherFile, ProgramsInJson};
+use super::modules::{DSL_MODULES, MAX_NAMES, Modules, list_names};
 use super::packed::{ArchiveListing, Content, contents};
 use super::{
     InputError, ProgramsRead, files, id_of_folder, is_json, is_python, read_text, stem, text,
 };
-
-/// The modules of the DSL, which contain no programs. If the first two lie beside programs, Python takes names from
-/// them.
-const DSL_MODULES: &[&str] = &["dsl.py", "constants.py", "arc_types.py"];
-const NAME_MODULES: &[&str] = DSL_MODULES.split_at(2).0;
 
 /// Reads programs from `*.py` files and folders of them, in the order of names. Each has the file as its
 /// [source](arc_dsl::Program::source). The text of a program may also be in a JSON or JSONL file, with the id of its
@@ -35,7 +31,10 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
         notes: std::mem::take(&mut in_json.notes),
         ..ProgramsRead::default()
     };
-    let mut modules = Modules::among(&others);
+    let mut modules = Modules::among(others.iter().filter_map(|file| match file {
+        OtherFile::Packed(content) => Some(content),
+        _ => None,
+    }));
     let mut empty = Vec::new();
     for other in others {
         match PythonFile::read(other) {
@@ -57,7 +56,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
         }
     }
     read.notes.append(&mut in_json.notes);
-    in_json.parse(reading, &mut read);
+    in_json.parse(reading, &mut modules, &mut read);
     read.note_empty(&empty);
     read.notes.extend(modules.notes());
     read.note_unknown();
@@ -66,143 +65,6 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     read.notes.extend(listed.notes);
     read
 }
-
-/// The modules beside files of programs, from which Python would import names.
-struct Modules {
-    /// By the folder of the programs and the modules that they import.
-    known: BTreeMap<(PathBuf, Vec<String>), Option<Arc<Beside>>>,
-    /// The texts of modules, by file; `None` for what is no readable file.
-    texts: HashMap<PathBuf, Option<Arc<str>>>,
-}
-
-impl Modules {
-    /// Keeps the texts of modules in archives, which are not read again.
-    fn among(files: &[OtherFile]) -> Self {
-        let packed = || {
-            files.iter().filter_map(|file| match file {
-                OtherFile::Packed(content) => Some(content),
-                _ => None,
-            })
-        };
-        let own = NAME_MODULES.iter().map(|name| stem(Path::new(name)));
-        let mut wanted: HashSet<String> = own.collect();
-        for content in packed() {
-            let text = String::from_utf8_lossy(&content.bytes);
-            for path in imported_modules("", &text) {
-                wanted.extend(path.split('.').map(ToOwned::to_owned));
-            }
-        }
-        let is_wanted = |file: &Path| {
-            let is_package = file.ends_with("__init__.py");
-            is_package || wanted.contains(&*stem(file))
-        };
-        let texts = packed().filter(|content| is_wanted(&content.name));
-        let texts = texts.map(|Content { name, bytes }| {
-            let text = text(name, bytes.clone()).ok();
-            (name.clone(), text.map(Into::into))
-        });
-        Self {
-            known: BTreeMap::new(),
-            texts: texts.collect(),
-        }
-    }
-
-    /// The modules that Python would import beside a file; `None` if the user passes the names of a fork.
-    fn beside(&mut self, file: &Path, text: &str, reading: &Reading) -> Option<Arc<Beside>> {
-        let is_one = NAME_MODULES.iter().any(|name| file.ends_with(name));
-        if reading.names != Renames::default() || is_one {
-            return None;
-        }
-        let folder = file.parent().unwrap_or(file);
-        let mut imported = imported_modules("", text);
-        // Names that a text does not import are the DSL's.
-        imported.extend(["dsl", "constants"].map(str::to_owned));
-        let key = (folder.to_owned(), imported);
-        if let Some(known) = self.known.get(&key) {
-            return known.clone();
-        }
-        let mut found: BTreeMap<String, (String, Arc<str>)> = BTreeMap::new();
-        let mut paths = key.1.clone();
-        while let Some(path) = paths.pop() {
-            if !found.contains_key(&path)
-                && let Some((module, text)) = self.module(folder, &path)
-                && module != file
-            {
-                let module = module.to_string_lossy().into_owned();
-                paths.extend(imported_modules(package_of(&path, &module), &text));
-                found.insert(path, (module, text));
-            }
-        }
-        let modules = found.iter();
-        let modules = modules.map(|(path, (file, text))| (&**path, &**file, &**text));
-        let beside = (!found.is_empty()).then(|| Arc::new(Beside::of(modules)));
-        self.known.insert(key, beside.clone());
-        beside
-    }
-
-    /// The file and the text of the module that programs in this folder import as `path`.
-    fn module(&mut self, folder: &Path, path: &str) -> Option<(PathBuf, Arc<str>)> {
-        let name = path.trim_start_matches('.');
-        let up = (path.len() - name.len()).saturating_sub(1);
-        let folder = folder.ancestors().nth(up)?;
-        let inner: PathBuf = name.split('.').collect();
-        let mut folders = vec![folder];
-        // Python may be run above the package that the folder is a part of.
-        let first = name.split('.').next()?;
-        let packages = folder.ancestors();
-        let packages = packages.filter(|it| it.file_name().is_some_and(|it| it == first));
-        folders.extend(packages.filter_map(Path::parent));
-        let mut files: Vec<_> = folders
-            .iter()
-            .flat_map(|it| {
-                let module = it.join(&inner);
-                [module.with_extension("py"), module.join("__init__.py")]
-            })
-            .collect();
-        // The DSL's modules may lie beside what imports them from a package.
-        let last = Path::new(inner.file_name()?).with_extension("py");
-        if NAME_MODULES.iter().any(|name| last == Path::new(name)) {
-            files.push(folder.join(last));
-        }
-        files.into_iter().find_map(|file| {
-            let text = self.texts.entry(file.clone()).or_insert_with(|| {
-                let text = file.is_file().then(|| read_text(&file).ok());
-                text.flatten().map(Into::into)
-            });
-            Some((file, text.clone()?))
-        })
-    }
-
-    /// Notes functions that differ from the DSL's, which are used instead.
-    fn notes(&self) -> Vec<InputError> {
-        let modules = self.known.values().flatten();
-        let modules = modules.flat_map(|beside| beside.rewritten());
-        let modules: BTreeMap<_, _> = modules.collect();
-        let notes = modules.into_iter().filter_map(|(file, names)| {
-            let names = list_names(names.iter().map(String::as_str))?;
-            let message =
-                format!("functions other than the DSL's own, which are used instead: {names}");
-            Some(InputError::whole(Path::new(file), message))
-        });
-        notes.collect()
-    }
-}
-
-/// Lists the first of many names; `None` if there are none.
-fn list_names<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
-    let count = names.len();
-    let mut told: Vec<_> = names
-        .take(MAX_NAMES)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    if let Some(more @ 1..) = count.checked_sub(MAX_NAMES) {
-        told.push(format!("{more} more"));
-    }
-    (count > 0).then(|| told.join(", "))
-}
-
-/// How many names a note lists.
-const MAX_NAMES: usize = 10;
 
 impl ProgramsRead {
     /// Notes the files in folders that contain no program.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arc_dsl::{Grid, MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task};
 
 use super::{KnownOutputs, SubmissionScore, TaskScore, csv};
-use crate::inputs::{InputError, json_files, stem, unpacked};
+use crate::inputs::{InputError, is_arc_id, json_files, stem, unpacked};
 
 /// A submission with all its errors.
 ///
@@ -75,7 +75,8 @@ impl Submitted {
         };
         let placed = |error| InputError::in_tasks(file, error);
         let errors = found.errors.into_iter().map(placed);
-        if found.is_foreign {
+        // A file with a task's id is meant.
+        if found.is_foreign && !is_arc_id(&stem(file)) {
             return foreign.extend(errors);
         }
         self.errors.extend(errors);

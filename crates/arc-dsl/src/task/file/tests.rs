@@ -348,10 +348,31 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
             r#"{{"{key}": [[{one}, {two}], [{three}, {four}]], "test": [[{question}, {answer}]]}}"#
         )
     };
-    let whole = format!(
-        r#"{{"train": [{{"input": {one}, "output": {two}}}, {{"input": {three}, "output": {four}}}],
-"test": [{{"input": {question}, "output": {answer}}}]}}"#
+    let train = format!(
+        r#""train": [{{"input": {one}, "output": {two}}}, {{"input": {three}, "output": {four}}}]"#
     );
+    let whole = format!(r#"{{{train}, "test": [{{"input": {question}, "output": {answer}}}]}}"#);
+    let outputs_beside = |outputs: &str| {
+        let test = format!(
+            r#""test": [{{"input": {question}, "output": [[7]]}}, {{"input": {question}}}]"#
+        );
+        TaskFile::read(
+            "a1",
+            format!(r#"{{{train}, {test}, "test_outputs": {outputs}}}"#).as_bytes(),
+        )
+    };
+    for (outputs, message) in [
+        (
+            "[[[7]]]",
+            "1 outputs for 2 test pairs: expected one for each",
+        ),
+        ("[[[8]], [[7]]]", "differs from the output of the test pair"),
+    ] {
+        let file = outputs_beside(outputs);
+        assert_eq!((&*file.errors[0].message, file.tasks.len()), (message, 0));
+    }
+    let file = outputs_beside("[[[7]], [[8]]]");
+    assert!(file.errors.is_empty() && file.tasks[0].task.test[1].output.is_some());
     let whole = Task::from_json("a1", whole.as_bytes()).unwrap();
     for text in [
         columns("example", "question", "s"),
@@ -365,6 +386,9 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
         ),
         of_pairs("examples"),
         of_pairs("train"),
+        format!(r#"{{{train}, "test_inputs": [{question}], "test_outputs": [{answer}]}}"#),
+        format!(r#"{{{train}, "test_input": {question}, "test_output": {answer}}}"#),
+        format!(r#"{{{train}, "test": [{{"input": {question}}}], "test_outputs": [{answer}]}}"#),
     ] {
         let task = Task::from_json("a1", text.as_bytes());
         assert_eq!(task.as_ref(), Ok(&whole), "{text}");

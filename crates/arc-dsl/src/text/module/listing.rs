@@ -137,7 +137,8 @@ impl Module<'_> {
             Ok(program) => program,
             Err(unfilled) => {
                 let found = parsed.parameters.len();
-                return (found > 0 && has_to_be_program(said)).then(|| {
+                // What others call may take anything.
+                return (found > 0 && !is_used && has_to_be_program(said)).then(|| {
                     let dialect = self.reading.dialect;
                     let kind = ParseErrorKind::ParameterCount {
                         dialect,
