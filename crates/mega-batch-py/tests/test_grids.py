@@ -40,7 +40,8 @@ def test_lists_tuples_and_rows_of_arrays_are_grids() -> None:
         def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
             return np.array(self.row)
 
-    assert mb.Grid([Row(row) for row in ROWS]).tolist() == ROWS  # type: ignore[list-item]
+    rows: Any = [Row(row) for row in ROWS]
+    assert mb.Grid(rows).tolist() == ROWS
 
 
 def test_a_masked_array_is_refused() -> None:
