@@ -98,7 +98,7 @@ impl Machine {
         let mut machine = Self {
             most_steps: part(MOST_STEPS as usize, limits.max_steps, defaults.max_steps) as u64,
             most_weight: limits.max_memory,
-            most_calls: CALLS_PER_STEP * limits.max_steps,
+            most_calls: limits.max_steps.saturating_mul(CALLS_PER_STEP),
             ..Self::default()
         };
         machine.memory.scale(|most| {

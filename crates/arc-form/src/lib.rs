@@ -243,7 +243,7 @@ pub struct Region {
     /// Its result.
     pub result: Operand,
     /// How many primitives the reference calls at least when it evaluates the region: calls that became one instruction
-    /// or none count too. It is no part of what the region computes, so it is neither printed nor compared.
+    /// or none count too, and what a rewrite makes has 0. It is no part of what the region computes, so it is neither printed nor compared.
     pub calls: u32,
 }
 

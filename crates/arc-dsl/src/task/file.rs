@@ -506,7 +506,7 @@ impl TaskFile {
             }
             ([_, outputs], Some((_, tests))) => {
                 if let Some(outputs) = outputs
-                    && !self.add_outputs(tests, &outputs)
+                    && !self.add_outputs(tests, &task.tests_left_out, &outputs)
                 {
                     return;
                 }
@@ -533,21 +533,24 @@ impl TaskFile {
         }
     }
 
-    /// Adds the outputs in a column to test pairs; returns false if they are others, or not as many.
-    fn add_outputs(&mut self, tests: &mut [Pair], outputs: &Text<'_>) -> bool {
+    /// Adds the outputs in a column to test pairs, of which those at some places could not be read; returns false if they
+    /// are others, or not as many.
+    fn add_outputs(&mut self, tests: &mut [Pair], left_out: &[usize], outputs: &Text<'_>) -> bool {
         let Some(found) = self.grids(Some(outputs.clone())) else {
             return false;
         };
-        if !found.is_empty() && found.len() != tests.len() {
+        let count = tests.len() + left_out.len();
+        if !found.is_empty() && found.len() != count {
             let message = format!(
-                "{} outputs for {} test pairs: expected one for each",
-                found.len(),
-                tests.len()
+                "{} outputs for {count} test pairs: expected one for each",
+                found.len()
             );
             self.errors.push(outputs.error(message));
             return false;
         }
-        for (pair, text) in tests.iter_mut().zip(found) {
+        let found = found.into_iter().enumerate();
+        let found = found.filter(|(at, _)| !left_out.contains(at));
+        for (pair, (_, text)) in tests.iter_mut().zip(found) {
             let error = match text.read(OutputSeed) {
                 Ok(None) => continue,
                 Ok(output) if pair.output.is_none() || pair.output == output => {

@@ -2,13 +2,13 @@
 //!
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
-mod beside;
 mod dialects;
 pub(super) mod inlining;
 mod inputs;
 mod listing;
 pub(super) mod parser;
 mod point_free;
+mod survey;
 mod values;
 
 use std::cell::{Cell, RefCell};

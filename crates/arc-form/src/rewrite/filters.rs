@@ -363,7 +363,7 @@ impl<'f> FilterRewriter<'f, '_> {
         filter.regions.push(Region {
             parameters: vec![(place, Type::Pair)],
             result: Operand::Id(truth.id),
-            calls: 4,
+            calls: 0,
             instructions: vec![moved, part, count, truth],
         });
         let mut fused = self.call(P::Sfilter, Type::Indices, arguments);
@@ -371,7 +371,7 @@ impl<'f> FilterRewriter<'f, '_> {
         fused.regions.push(Region {
             parameters,
             result: Operand::Id(filter.id),
-            calls: 1,
+            calls: 0,
             instructions: vec![filter],
         });
         let value = Operand::Id(fused.id);

@@ -153,7 +153,7 @@ impl Fusing {
                     call(second, result, taken),
                 ],
                 result: Operand::Id(result),
-                calls: 2,
+                calls: 0,
             }],
             line,
         }

@@ -75,7 +75,10 @@ pub(super) fn join(
     let mut tests: Vec<_> = indices.iter().copied().zip(of(known)).collect();
     for (index, pair) in test_indices(row, index).into_iter().zip(of(row)) {
         let Some(pair) = pair else {
-            tests.push((index, None));
+            // Another row may have the same test input.
+            if index.is_none() || tests.iter().all(|(known, _)| *known != index) {
+                tests.push((index, None));
+            }
             continue;
         };
         let is_it = |known: &Pair| known.input == pair.input;
@@ -98,16 +101,6 @@ pub(super) fn join(
             }));
         }
     }
-    for OtherSplit { name, pairs } in std::mem::take(&mut row.others) {
-        match known.others.iter_mut().find(|split| split.name == name) {
-            Some(split) => {
-                if let Err(difference) = merge_pairs(&name, &mut split.pairs, pairs) {
-                    return Some(Err(difference));
-                }
-            }
-            None => known.others.push(OtherSplit { name, pairs }),
-        }
-    }
     if tests.iter().all(|(index, _)| index.is_some()) {
         tests.sort_by_key(|(index, _)| *index);
         if let Some(both) = tests.windows(2).find(|both| both[0].0 == both[1].0) {
@@ -126,6 +119,16 @@ pub(super) fn join(
             if tests[at].0 != Some(at) {
                 tests.insert(at, (Some(at), None));
             }
+        }
+    }
+    for OtherSplit { name, pairs } in std::mem::take(&mut row.others) {
+        match known.others.iter_mut().find(|split| split.name == name) {
+            Some(split) => {
+                if let Err(difference) = merge_pairs(&name, &mut split.pairs, pairs) {
+                    return Some(Err(difference));
+                }
+            }
+            None => known.others.push(OtherSplit { name, pairs }),
         }
     }
     let is_left_out = |(at, (_, pair)): (usize, &(_, Option<Pair>))| pair.is_none().then_some(at);

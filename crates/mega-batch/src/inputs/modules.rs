@@ -96,11 +96,7 @@ impl Modules {
         let folder = folder.ancestors().nth(up)?;
         let inner: PathBuf = name.split('.').collect();
         // Python may be run in a folder above.
-        let above = if up == 0 && !path.starts_with('.') {
-            MOST_ABOVE
-        } else {
-            0
-        };
+        let above = if path.starts_with('.') { 0 } else { MOST_ABOVE };
         let mut folders: Vec<_> = folder.ancestors().take(1 + above).collect();
         // Python may be run above the package that the folder is a part of.
         let first = name.split('.').next()?;

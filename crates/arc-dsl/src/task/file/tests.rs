@@ -371,6 +371,19 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
         let file = outputs_beside(outputs);
         assert_eq!((&*file.errors[0].message, file.tasks.len()), (message, 0));
     }
+    // A pair that cannot be read keeps its place.
+    let text = format!(
+        r#"{{{train}, "test": [{{"input": [["x"]]}}, {{"input": {question}}}], "test_outputs": [[[7]], {answer}]}}"#
+    );
+    let file = TaskFile::read("a1", text.as_bytes());
+    let [FileTask { task, .. }] = &file.tasks[..] else {
+        panic!("{:?}", file.errors)
+    };
+    let answers: Vec<_> = task.test.iter().map(|pair| pair.output.clone()).collect();
+    assert_eq!(
+        (file.errors.len(), answers),
+        (1, vec![Some(Grid::from_rows(&[[6, 5]]).unwrap())])
+    );
     let file = outputs_beside("[[[7]], [[8]]]");
     assert!(file.errors.is_empty() && file.tasks[0].task.test[1].output.is_some());
     let whole = Task::from_json("a1", whole.as_bytes()).unwrap();
