@@ -237,6 +237,13 @@ fn a_verdict_is_that_of_the_reference_whatever_the_expected_grid() {
                 changed,
             ];
             for expected in others.into_iter().chain([output]).flatten() {
+                let verdict = reference.run_against(program.program(), &input, &expected);
+                let verdict = verdict.map(|value| value.is_some_and(|it| it.is_grid(&expected)));
+                let is_right = |value: &Value| value.is_grid(&expected);
+                assert_eq!(
+                    verdict,
+                    result.as_ref().map(is_right).map_err(|error| *error)
+                );
                 let found = match machine.run_against(&compiled, &input, &expected) {
                     Ok(output) => output.is_some_and(|output| output.equals(&expected)),
                     Err(Stop::BailOut(_)) => continue,

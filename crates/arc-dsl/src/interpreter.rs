@@ -10,8 +10,10 @@ use arc_isa::Primitive;
 use crate::budget::{Context, Limits};
 use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, EvalResult, Limit};
+use crate::grid::Grid;
 use crate::primitives::native;
 use crate::program::{Callee, Operand, Program, Slot, Step};
+use crate::sizes;
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 use crate::value::function::{Function, FunctionKind};
@@ -57,6 +59,34 @@ impl Interpreter {
             [_] => self.run_on(program, [input.into()]),
             _ => self.run_on(program, Sample::alone(input.into()).into_inputs()),
         }
+    }
+
+    /// Runs a program on an input; nothing if its output is not `expected` because it has another size, which is told
+    /// without its last steps.
+    pub fn run_against(
+        &mut self,
+        program: &Program,
+        input: &Grid,
+        expected: &Grid,
+    ) -> Result<Option<Value>, EvalError> {
+        let input = input.clone();
+        if program.inputs().len() != 1 {
+            return self.run(program, input).map(Some);
+        }
+        self.variables.clear();
+        self.variables.push(input.into());
+        let mut context = Context::new(&self.limits);
+        let steps = program.steps().split_at(sizes::before_last(program));
+        let result = run(&mut context, &mut self.variables, steps.0).and_then(|()| {
+            let size = sizes::of_output(&context, program, &self.variables);
+            if size.is_some_and(|size| size != (expected.height(), expected.width())) {
+                return Ok(None);
+            }
+            run(&mut context, &mut self.variables, steps.1)?;
+            Ok(Some(resolve(&self.variables, program.output()).clone()))
+        });
+        self.variables.clear();
+        result
     }
 
     /// Runs `program` on as many inputs as it has parameters.
@@ -111,7 +141,9 @@ impl Interpreter {
                 },
             });
         }
-        run(&self.limits, &mut self.variables, program)
+        let mut context = Context::new(&self.limits);
+        run(&mut context, &mut self.variables, program.steps())?;
+        Ok(resolve(&self.variables, program.output()).clone())
     }
 
     /// The values of all variables of a program, inputs included. The limits apply to each step separately, except that
@@ -168,10 +200,14 @@ impl Interpreter {
     }
 }
 
-fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result<Value, EvalError> {
-    let mut context = Context::new(limits);
-    for step in program.steps() {
-        let value = call_step(&mut context, variables, step)
+/// Adds the values of these steps to those of the variables before them.
+fn run(
+    context: &mut Context<'_>,
+    variables: &mut Vec<Value>,
+    steps: &[Step],
+) -> Result<(), EvalError> {
+    for step in steps {
+        let value = call_step(context, variables, step)
             .and_then(|value| {
                 let value = context.keep(value);
                 context.hold(u64::from(value.weight()))?;
@@ -180,7 +216,7 @@ fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result
             .map_err(|kind| context.error(step.line, kind))?;
         variables.push(value);
     }
-    Ok(resolve(variables, program.output()).clone())
+    Ok(())
 }
 
 fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> EvalResult<Value> {

@@ -62,6 +62,7 @@ mod patch;
 mod primitives;
 mod program;
 mod reads;
+mod sizes;
 mod spelling;
 mod task;
 mod task_ids;

@@ -211,28 +211,35 @@ impl ReferenceEvaluator {
             ..
         } = evaluation;
         let result = caught(|| {
-            let input = pair.input.clone();
+            let input = &pair.input;
             if program.inputs().len() == 1 {
-                return self.0.run(program, input);
+                return match &pair.output {
+                    Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
+                        self.0.run_against(program, input, expected)
+                    }
+                    _ => self.0.run(program, input.clone()).map(Some),
+                };
             }
             let sample = Sample {
                 train: task.train_pairs(),
-                ..Sample::alone(input.into())
+                ..Sample::alone(input.clone().into())
             };
-            self.0.run_on(program, sample.into_inputs())
+            self.0.run_on(program, sample.into_inputs()).map(Some)
         });
         answer(result, pair, options)
     }
 }
 
-/// The answer for a result of the reference, or for its panic.
+/// The answer for a result of the reference, which is nothing if it is known to be wrong, or for its panic.
 fn answer(
-    result: Result<Result<Value, EvalError>, Box<dyn Any + Send>>,
+    result: Result<Result<Option<Value>, EvalError>, Box<dyn Any + Send>>,
     pair: &Pair,
     options: &Options,
 ) -> Answer {
     match result {
-        Ok(result) => Answer::of(result, pair, options),
+        Ok(Ok(None)) => Outcome::Mismatch.into(),
+        Ok(Ok(Some(value))) => Answer::of(Ok(value), pair, options),
+        Ok(Err(error)) => Answer::of(Err(error), pair, options),
         Err(panic) => Outcome::Internal(message(&*panic).into()).into(),
     }
 }
