@@ -257,6 +257,10 @@ fn output_of(py: Python<'_>, output: Result<Grid, Failure>) -> PyResult<Bound<'_
 }
 
 impl PyPythonPool {
+    pub(crate) fn has_prelude(&self) -> bool {
+        self.settings.prelude.is_some()
+    }
+
     /// Runs programs. `tell` is called with the number of jobs done, a few times a second; an exception ends the run.
     pub(crate) fn answers(
         &self,

@@ -11,6 +11,7 @@ ENTRIES = ("transform", "solve", "main", "p", "generate_puzzle_output", "program
 # Modules of the DSL: what imports them is the DSL's.
 DSL_MODULES = {"dsl", "constants", "arc_types"}
 FUNCTIONS = (ast.FunctionDef, ast.Lambda)
+BUILTINS = {*dir(builtins), "__builtins__"}
 
 
 class NoProgram(Exception):
@@ -153,7 +154,7 @@ def below(table):
 
 def check_names(tree, table, definitions, name, given):
     """Raises Unbound unless all global names that a function and what it calls read are bound."""
-    bound = set(dir(builtins)) | {"__name__", "__builtins__"} | given
+    bound = set()
     for inner in below(table):
         for symbol in inner.get_symbols():
             at_top = inner is table or symbol.is_declared_global()
@@ -177,7 +178,7 @@ def check_names(tree, table, definitions, name, given):
             for inner in below(child):
                 for symbol in inner.get_symbols():
                     if symbol.is_global() and symbol.is_referenced():
-                        if symbol.get_name() not in bound:
+                        if not any(symbol.get_name() in names for names in (bound, given, BUILTINS)):
                             line = line_of(node, symbol.get_name())
                             raise Unbound(line, f"the name `{symbol.get_name()}` is not defined")
                         todo.append(symbol.get_name())

@@ -45,6 +45,8 @@ LATE_OF = {"numpy": ("numpy.random", "numpy.lib.stride_tricks"), "scipy": ("scip
 
 parent = socket.socket(fileno=0)
 libc = ctypes.CDLL(None, use_errno=True)
+# Of a process with one thread, which needs none of what `os.fork` does in the child: that writes to 200 pages.
+fork = ctypes.PyDLL(None).fork
 
 
 def receive():
@@ -194,7 +196,7 @@ def guard(ruleset, page=None):
 def try_guards(ruleset):
     """What a child that gives everything up is refused."""
     page = mmap.mmap(-1, mmap.PAGESIZE)
-    child = os.fork()
+    child = fork()
     if child == 0:
         noted(page, 0, ",".join(guard(ruleset)) or "nothing")
         os._exit(0)
@@ -294,7 +296,7 @@ class Child:
     def run(self):
         inputs = self.job["inputs"]
         try:
-            tree, name, form = answer(self.job["tries"], options["entry"], set(given))
+            tree, name, form = answer(self.job["tries"], options["entry"], given)
         except NoProgram as error:
             return self.fail(NO_PROGRAM, error.line, error.reason)
         form = options["grid"] if options["grid"] != "auto" else "array" if options["axes"] == "xy" else form
@@ -329,10 +331,7 @@ class Child:
                 self.failed(error)
 
     def begin(self):
-        """Each pair starts with the same random numbers, and with all its steps."""
-        random.seed(0)
-        if numpy:
-            numpy.random.seed(0)
+        """Each pair has all its steps."""
         if options["max_steps"] is not None:
             none = itertools.repeat(None, options["max_steps"])
             vars(builtins)[STEP] = itertools.chain(none, self.end()).__next__
@@ -421,7 +420,7 @@ def serve(ruleset):
             os._exit(0)
         # Fresh for each program, so that none sees what another left.
         page = mmap.mmap(-1, PAGE)
-        pid = os.fork()
+        pid = fork()
         if pid == 0:
             try:
                 child(page, ruleset)
@@ -461,6 +460,17 @@ def main():
     tell(refused=try_guards(ruleset))
     # As they are now: a program may replace them.
     globals().update((name, value) for name, value in vars(builtins).items() if not name.startswith("_"))
+    # All programs start with the same random numbers.
+    random.seed(0)
+    if numpy:
+        numpy.random.seed(0)
+    # What is used for the first time writes to memory, which each child would then copy.
+    for _ in range(20):
+        tree, *_ = answer([[[0, "f = lambda g: g"]]], None, given)
+        compiled(tree, TEXT, options["max_steps"] is not None)
+        cells_of([[0]])
+        if numpy:
+            cells_of(shaped([[0]], "array"))
     gc.collect()
     gc.freeze()
     serve(ruleset)

@@ -115,6 +115,7 @@ impl Worker {
 
     fn set_up(&mut self, settings: &Settings) -> Result<Guards, SetUp> {
         self.socket.set_read_timeout(Some(START))?;
+        self.socket.set_write_timeout(Some(START))?;
         self.socket.write_all(PROGRAM.as_bytes())?;
         self.send(&serde_json::to_vec(settings)?)?;
         let (abi, folders) = match serde_json::from_slice(&self.receive()?)? {

@@ -275,7 +275,7 @@ const UNFINISHED: &str = "the time was over before all programs were run";
 /// Line and reason of a text without a program.
 type Bad = (u32, String);
 
-/// Why a text has no program of the DSL, and whether its code is none that is only misspelt.
+/// Why a text has no program of the DSL, and whether it may have one in free Python.
 type NotDsl = (Bad, bool);
 
 /// The program found in a text, the lines of its steps, and the index of its member.
@@ -306,13 +306,13 @@ pub(crate) fn extract_programs<'py>(
 
 /// The answer in a text, or why there is none.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl> {
-    let answer = completions::answer(text, &in_dialect(dialect));
-    answer.map_err(|error| match error {
-        Some(error) => (
-            (error.line, error.to_string()),
-            free_python::is_foreign(&error),
-        ),
-        None => ((1, format!("no program: {EXPECTED_PROGRAM}")), false),
+    let reading = in_dialect(dialect);
+    completions::answer(text, &reading).map_err(|error| {
+        let bad = match error {
+            Some(error) => (error.line, error.to_string()),
+            None => (1, format!("no program: {EXPECTED_PROGRAM}")),
+        };
+        (bad, free_python::is_foreign(text, &reading))
     })
 }
 
@@ -817,7 +817,7 @@ pub(crate) fn evaluate(
     }
     let workers = engine.workers(py)?;
     let mut evaluation = guard::engine(py, || Evaluation::of(&texts, tasks, dialect, workers))?;
-    let free = python.map(|pool| (pool, FreePython::of(&texts, &evaluation, train_only)));
+    let free = python.map(|pool| (pool, FreePython::of(pool, &texts, &evaluation, train_only)));
     let beside = free.as_ref().map_or(0, |(_, free)| free.pairs(&evaluation));
     let results = evaluate_members(engine, py, &mut evaluation, train_only, &callbacks, beside)?;
     let mut free = match free {

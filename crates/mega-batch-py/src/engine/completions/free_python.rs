@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use arc_dsl::{Grid, Pair, ParseError, ParseErrorKind, Task};
+use arc_dsl::{Grid, Pair, ParseError, ParseErrorKind, Program, Reading, Task};
 use mega_batch::inputs::completions;
 use mega_batch::{Options, Score};
 use pyo3::exceptions::PyOSError;
@@ -19,35 +19,32 @@ use crate::engine::{Callbacks, PyEngine};
 use crate::errors::{Fault, PyEvalError};
 use crate::python_pool::PyPythonPool;
 
-/// Whether code is not a program of the DSL for more than a name that is misspelt.
-pub(super) fn is_foreign(error: &ParseError) -> bool {
-    const BUILTINS: [&str; 18] = [
-        "all",
-        "any",
-        "dict",
-        "enumerate",
-        "filter",
-        "len",
-        "list",
-        "map",
-        "max",
-        "min",
-        "next",
-        "range",
-        "reversed",
-        "set",
-        "sorted",
-        "sum",
-        "tuple",
-        "zip",
-    ];
-    match &error.kind {
-        ParseErrorKind::OnlyCalls { .. } | ParseErrorKind::Unusable { .. } => true,
-        ParseErrorKind::UnknownPrimitive { name, .. }
-        | ParseErrorKind::UnknownName { name, .. } => BUILTINS.contains(&name.as_str()),
-        _ => false,
-    }
+/// Whether a text without a program of the DSL may have one in free Python. It has none if all that is wrong with it are
+/// names that Python does not know either, as in a program of the DSL with a misspelt primitive.
+pub(super) fn is_foreign(text: &str, reading: &Reading) -> bool {
+    let has_function = text.contains("def ") || text.contains("lambda");
+    let is_misspelt = |program: &Result<Program, ParseError>| match program {
+        Ok(_) => true,
+        Err(error) => match &error.kind {
+            ParseErrorKind::UnknownPrimitive { name, .. }
+            | ParseErrorKind::UnknownName { name, .. } => {
+                !BUILTINS.split(' ').any(|known| known == name)
+                    && !name.starts_with(char::is_uppercase)
+            }
+            _ => false,
+        },
+    };
+    has_function
+        && (text.contains("import *")
+            || !completions::programs(text, reading).iter().all(is_misspelt))
 }
+
+/// What Python has without an import, but types of exceptions, and `np`, which a pool adds.
+const BUILTINS: &str = "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile \
+     complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr \
+     globals hasattr hash help hex id input int isinstance issubclass iter len license list locals map max memoryview \
+     min next np numpy object oct open ord pow print property quit range repr reversed round set setattr slice sorted \
+     staticmethod str sum super tuple type vars zip";
 
 /// The texts to run.
 pub(super) struct FreePython {
@@ -59,13 +56,19 @@ pub(super) struct FreePython {
 
 impl FreePython {
     pub(super) fn of(
+        pool: &PyPythonPool,
         texts: &[Result<String, String>],
         evaluation: &Evaluation,
         train_only: bool,
     ) -> Self {
         let read = evaluation.read.iter().zip(texts).enumerate();
         let code = read.filter_map(|(at, (read, text))| {
-            let text = text.as_ref().ok().filter(|_| read.is_err())?;
+            let is_foreign = read.as_ref().err()?.1;
+            // A prelude may know more names.
+            let text = text
+                .as_ref()
+                .ok()
+                .filter(|_| is_foreign || pool.has_prelude())?;
             Some((at, completions::code(text)))
         });
         let code: Vec<_> = code.collect();
@@ -121,7 +124,7 @@ impl FreePython {
                 Answer::NoProgram(line, reason) => {
                     let reason = format!("line {line}: {reason}");
                     let bad = match &evaluation.read[*at] {
-                        // What was said of the DSL is about a name that is misspelt.
+                        // What the DSL's reader said is about a misspelt name.
                         Err((bad, false)) => bad.clone(),
                         _ => (line, reason),
                     };
