@@ -380,23 +380,28 @@ signal.signal(signal.SIGUSR1, lambda *of: stop[0] and stop[0](*of))
 
 def watch(pid):
     """Waits for a child to end, or ends it when its time is over. Returns why, its status and the time it took."""
-    # The clock of another process, as `clock_getcpuclockid` makes it.
-    clock, began, why = (~pid << 3) | 2, time.monotonic(), 0
+    began, why = time.monotonic(), 0
     process = os.pidfd_open(pid)
     ends = select.poll()
     ends.register(process, select.POLLIN)
     ends.register(0, select.POLLRDHUP)
-    while True:
+
+    def left():
+        # The clock of another process, as `clock_getcpuclockid` makes it.
         try:
-            used = time.clock_gettime(clock)
+            used = time.clock_gettime((~pid << 3) | 2)
         except OSError:
             used = 0.0
-        left = {CPU: options["cpu"] - used, WALL: options["wall"] - (time.monotonic() - began)}
-        if (least := min(left.values())) <= 0:
-            why = min(left, key=left.get)
-            # It may still say on which line it is.
+        return {CPU: options["cpu"] - used, WALL: options["wall"] - (time.monotonic() - began)}
+
+    while True:
+        times = left()
+        if (least := min(times.values())) <= 0:
+            why = min(times, key=times.get)
+            # It may still say on which line it is, once it has a core; not within a call of C.
             os.kill(pid, signal.SIGUSR1)
-            select.select([process], [], [], 0.02)
+            while not ends.poll(5) and left()[CPU] > times[CPU] - 0.02 and left()[WALL] > times[WALL] - 1.0:
+                pass
             os.kill(pid, signal.SIGKILL)
             break
         ended = dict(ends.poll(min(least, 1.0) * 1000))

@@ -4,6 +4,7 @@ use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
 use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -92,6 +93,8 @@ impl Worker {
             .envs([("LANG", "C.UTF-8"), ("PYTHONHASHSEED", "0")])
             // A child could not use further threads, and they would not be there after a fork.
             .envs(["OPENBLAS", "OMP", "MKL"].map(|library| (format!("{library}_NUM_THREADS"), "1")))
+            // Ctrl-C is the parent's, which may go on.
+            .process_group(0)
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
