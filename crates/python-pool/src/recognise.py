@@ -56,7 +56,7 @@ class Unbound(NoProgram):
 
 
 def read(blocks, entry, given):
-    """The tree of some blocks, the name of the function to call, and what form of grid it takes."""
+    """The tree of some blocks, the name of the function to call, and what names are bound to."""
     text = ""
     for before, code in blocks:
         # Lines are those of the text.
@@ -68,15 +68,14 @@ def read(blocks, entry, given):
         raise NoProgram(error.lineno or 1, f"not Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise NoProgram(1, f"not Python: {error or type(error).__name__}") from None
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if any(module in text for module in DSL_MODULES) else ():
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None) or ""]
         if isinstance(node, ast.Import | ast.ImportFrom) and DSL_MODULES & {n.partition(".")[0] for n in names}:
             raise NoProgram(node.lineno, "it imports the DSL, as no free Python does")
     definitions = defined(tree)
     name = chosen(definitions, table, entry)
-    function = resolved(definitions, name)
     check_names(tree, table, definitions, name, given)
-    return tree, name, form(function, definitions)
+    return tree, name, definitions
 
 
 def defined(tree):
@@ -204,9 +203,9 @@ def names_of(module):
 ARRAYS_ONLY = {"shape", "T", "ndim", "size", "dtype", "astype", "flatten", "ravel", "reshape", "tolist", "transpose"}
 
 
-def form(function, definitions):
+def form(name, definitions):
     """Whether a function takes an array, lists or tuples: by its annotation, or else by what it does with it."""
-    seen = set()
+    seen, function = set(), resolved(definitions, name)
 
     def is_array(function, at):
         if (function, at) in seen or at >= len(parameters(function)):

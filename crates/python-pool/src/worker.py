@@ -158,7 +158,8 @@ def told(error):
         text = f"{type(error).__name__}: {error}".removesuffix(": ")
     except BaseException:
         text = "an exception that cannot be shown"
-    if isinstance(error, ModuleNotFoundError):
+    is_module = isinstance(error, PermissionError) and str(error.filename).endswith((".py", ".pyc", ".so"))
+    if is_module or isinstance(error, ModuleNotFoundError):
         text += " (`modules` names what may be imported beside the standard library)"
     return text
 
@@ -211,7 +212,7 @@ class NotAGrid(Exception):
 
 def cells_of(output):
     """Rows, columns and cells of what a program returned, whose methods may lie."""
-    if numpy and isinstance(output, numpy.ndarray):
+    if numpy and issubclass(type(output), numpy.ndarray):
         array = as_array(output)
         if array.ndim != 2:
             raise NotAGrid(f"an array of {array.ndim} dimensions")
@@ -296,10 +297,12 @@ class Child:
     def run(self):
         inputs = self.job["inputs"]
         try:
-            tree, name, form = answer(self.job["tries"], options["entry"], given)
+            tree, name, definitions = answer(self.job["tries"], options["entry"], given)
         except NoProgram as error:
             return self.fail(NO_PROGRAM, error.line, error.reason)
-        form = options["grid"] if options["grid"] != "auto" else "array" if options["axes"] == "xy" else form
+        shape = options["grid"]
+        if shape == "auto":
+            shape = "array" if options["axes"] == "xy" else form(name, definitions)
         module = sys.modules["program"] = types.ModuleType("program")
         scope = vars(module)
         scope.update(given)
@@ -313,7 +316,7 @@ class Child:
             return
         for grid in inputs:
             try:
-                grid = shaped(grid, form)
+                grid = shaped(grid, shape)
                 self.begin()
                 output = function(grid)
             except BaseException as error:
