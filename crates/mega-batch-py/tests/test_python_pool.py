@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import pickle
 import signal
@@ -67,7 +66,6 @@ def test_nothing_is_executed_unless_asked(task: mb.Task) -> None:
 def test_rewards_take_both(pool: mb.PythonPool, task: mb.Task) -> None:
     texts = [DSL, MIRROR, "def transform(grid):\n    return grid"]
     assert mb.reward(texts, task, python=pool) == [1.0, 1.0, 0.0]
-    assert functools.partial(mb.reward, python=True)(texts, task) == [1.0, 1.0, 0.0]
     assert mb.compute_score("arc", MIRROR, task, python=pool) == 1.0
     assert mb.compute_scores(["arc"] * 2, texts[1:], [task] * 2, python=pool) == [1.0, 0.0]
     assert mb.reward(texts, task) == [1.0, 0.0, 0.0]

@@ -108,8 +108,8 @@ def reward(
     """A reward function as TRL's trainers call it: `Evaluated.score` of each completion, from 0 to 1.
 
     TRL passes ``completions``, texts or lists of messages, and the columns of the data set as lists, of which
-    ``task`` is used: dicts, or JSON text. Other columns and ``prompts`` are ignored. ``python`` is that of `evaluate`;
-    ``functools.partial(reward, python=True)`` is a reward function too. Raises as `evaluate` does.
+    ``task`` is used: dicts, or JSON text. Other columns and ``prompts`` are ignored. ``python`` is that of `evaluate`: a
+    reward function of your own passes it on. Raises as `evaluate` does.
     """
     evaluated = evaluate(completions, task, train_only=train_only, max_steps=max_steps, python=python)
     return [each.score for each in evaluated]
