@@ -67,7 +67,7 @@ def read(blocks, entry, given):
     except SyntaxError as error:
         raise NoProgram(error.lineno or 1, f"not Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise NoProgram(1, f"not Python: {error or type(error).__name__}") from None
+        raise NoProgram(1, f"not Python: {str(error) or type(error).__name__}") from None
     for node in ast.walk(tree) if any(module in text for module in DSL_MODULES) else ():
         names = [a.name for a in node.names] if isinstance(node, ast.Import) else [getattr(node, "module", None) or ""]
         if isinstance(node, ast.Import | ast.ImportFrom) and DSL_MODULES & {n.partition(".")[0] for n in names}:

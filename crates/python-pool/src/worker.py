@@ -329,7 +329,7 @@ class Child:
                 data = cells.tobytes() if is_array else b"".join(struct.pack(f"{width}b", *row) for row in cells)
                 self.record(GRID, 0, height, width, data)
             except NotAGrid as error:
-                self.fail(NOT_A_GRID, 0, str(error))
+                self.fail(NOT_A_GRID, 0, f"not a grid: {error}")
             except BaseException as error:
                 self.failed(error)
 
