@@ -3,18 +3,12 @@
 use std::convert::Infallible;
 use std::sync::atomic::AtomicBool;
 
+use crate::reply::Ending;
 use crate::{Guards, PoolError, Settings};
 
 /// A worker that does not exist.
 #[derive(Debug)]
 pub(crate) struct Worker(Infallible);
-
-/// A reply that does not come.
-pub(crate) enum Ending {
-    Reply(Vec<u8>),
-    Lost(String),
-    Cancelled,
-}
 
 impl Worker {
     pub(crate) fn start(_: &Settings) -> Result<(Self, Guards), PoolError> {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use arc_dsl::Grid;
 use serde::Serialize;
 
-use crate::reply::{answer, crashed};
-use crate::worker::{Ending, Worker};
+use crate::reply::{Ending, answer, crashed};
+use crate::worker::Worker;
 use crate::{Answer, Block, Guards, Job, PoolError, Settings};
 
 /// How often the caller is asked whether a run goes on.

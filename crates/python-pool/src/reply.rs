@@ -4,6 +4,18 @@ use arc_dsl::Grid;
 
 use crate::{Answer, Failure, FailureKind};
 
+/// How a job ended.
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "no worker replies")
+)]
+pub(crate) enum Ending {
+    Reply(Vec<u8>),
+    /// The worker is gone, for a reason.
+    Lost(String),
+    Cancelled,
+}
+
 /// The layout of `worker.py`: why the child was ended, its status, its time; then what it wrote.
 const HEAD: usize = 1 + 4 + 8;
 const NOTE: usize = 1 + 4 + 4 + 4;

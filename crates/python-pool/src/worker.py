@@ -171,8 +171,9 @@ ENDS = {
 }  # fmt: skip
 
 
-def guard(ruleset, page=None):
-    """Gives up, before any text is compiled, what no program needs. Returns what the system refused."""
+def guard(ruleset):
+    """Gives up, before any text is compiled, what no program needs. Returns what the system refused: names, or that it
+    refused nothing."""
     if libc.prctl(SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) or os.getppid() != WORKER:
         os._exit(1)
     limits = resource.setrlimit
@@ -191,7 +192,7 @@ def guard(ruleset, page=None):
         program = struct.pack("@HP", size, ctypes.addressof(buffer))
         if libc.prctl(SET_SECCOMP, 2, program, 0, 0):
             refused.append("seccomp")
-    return refused
+    return ",".join(refused) or "nothing"
 
 
 def try_guards(ruleset):
@@ -199,7 +200,7 @@ def try_guards(ruleset):
     page = mmap.mmap(-1, mmap.PAGESIZE)
     child = fork()
     if child == 0:
-        noted(page, 0, ",".join(guard(ruleset)) or "nothing")
+        noted(page, 0, guard(ruleset))
         os._exit(0)
     _, status = os.waitpid(child, 0)
     *_, size, text = HEAD.unpack_from(page)
@@ -355,10 +356,12 @@ def shaped(grid, form):
     return grid if form == "list" else tuple(map(tuple, grid))
 
 
-def child(page, ruleset):
+def child(page, ruleset, refused):
     of = Child(page)
     page[0] = READ
-    guard(ruleset)
+    if guard(ruleset) != refused:
+        # It would have more than the parent was told.
+        os._exit(1)
 
     def stopped(_, frame):
         noted(page, line_in(frame), "")
@@ -370,13 +373,13 @@ def child(page, ruleset):
             os._exit(FORBIDDEN)
 
     sys.addaudithook(hook)
-    # Set before the filter of system calls, so that no program can replace it.
     stop[0] = stopped
     of.run()
     page[0] = ENDED
     os._exit(0)
 
 
+# What a child does when its time is over. The filter of system calls lets no program replace the handler.
 stop = [None]
 signal.signal(signal.SIGUSR1, lambda *of: stop[0] and stop[0](*of))
 
@@ -418,7 +421,7 @@ def watch(pid):
     return why, os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
 
-def serve(ruleset):
+def serve(ruleset, refused):
     while True:
         # A parent that was forked leaves the socket open when it ends.
         while not select.select([0], [], [], 1.0)[0]:
@@ -431,7 +434,7 @@ def serve(ruleset):
         pid = fork()
         if pid == 0:
             try:
-                child(page, ruleset)
+                child(page, ruleset, refused)
             finally:
                 os._exit(1)
         why, status, used = watch(pid)
@@ -465,7 +468,8 @@ def main():
     with open("/proc/self/statm") as sizes:
         BASE = int(sizes.read().split()[0]) * mmap.PAGESIZE + PAGE
     ruleset = descriptors[0] if descriptors else None
-    tell(refused=try_guards(ruleset))
+    refused = try_guards(ruleset)
+    tell(refused=refused)
     # As they are now: a program may replace them.
     globals().update((name, value) for name, value in vars(builtins).items() if not name.startswith("_"))
     # All programs start with the same random numbers.
@@ -481,7 +485,7 @@ def main():
             cells_of(shaped([[0]], "array"))
     gc.collect()
     gc.freeze()
-    serve(ruleset)
+    serve(ruleset, refused)
 
 
 main()

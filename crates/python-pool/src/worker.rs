@@ -13,6 +13,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use serde::Deserialize;
 
 use crate::guards::{encoded, filters, ruleset};
+use crate::reply::Ending;
 use crate::{Guards, Isolation, PoolError, Settings};
 
 /// What a worker runs.
@@ -36,14 +37,6 @@ pub(crate) struct Worker {
     socket: UnixStream,
     /// The process that started it: a fork of that one must not end it.
     owner: u32,
-}
-
-/// How a job ended.
-pub(crate) enum Ending {
-    Reply(Vec<u8>),
-    /// The worker is gone, for a reason.
-    Lost(String),
-    Cancelled,
 }
 
 /// What a worker says when its modules are imported.
