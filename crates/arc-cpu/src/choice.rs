@@ -67,6 +67,12 @@ impl Code {
 }
 
 impl Machine {
+    /// Leaves less open from now on: only cells of which the order is not known at once, and then none.
+    pub(crate) fn narrow(&mut self) {
+        self.narrows &= self.tries_left > 0;
+        self.tries_left = 0;
+    }
+
     /// Whether the output is another grid than `expected`, whatever is chosen in the step that has failed, and whichever
     /// colours the open cells have.
     pub(crate) fn is_wrong(

@@ -16,6 +16,16 @@ use super::slot::{At, Slot};
 use arc_dsl::{Container, ContainerKind, ErrorKind, Interpreter, Primitive, Value, sorted_places};
 use arc_form::Type;
 
+/// An end of a set in the order of Python.
+#[derive(Clone, Copy)]
+pub(crate) enum End {
+    First,
+    Last,
+}
+
+/// If a set has more elements, it is not left open which one is the first of all.
+const MOST_OPEN: usize = 16;
+
 /// How deep definitions are followed.
 const MOST_DEPTH: u32 = 100;
 
@@ -137,11 +147,7 @@ impl Machine {
     #[cold]
     #[inline(never)]
     pub(crate) fn in_order(&mut self, code: &Code, at: At, ty: &Type) -> Result<Slot, BailOut> {
-        let base = self.stack.len();
-        let mut elements = super::elements::Cursor::new(&self.memory, ty, self.get(at));
-        while let Some(element) = elements.next(&mut self.memory)? {
-            self.stack.push(element);
-        }
+        let base = self.push_elements(ty, at)?;
         let several = self.stack.len() - base > 1;
         if several && !(ty.element() == Some(Type::Int) && ascend(&self.stack[base..])) {
             let places = self.places(code, at, ty, base)?;
@@ -232,58 +238,102 @@ impl Machine {
     /// Leaves open which of these on the stack is the value of the step, if it need not be known yet.
     pub(crate) fn leave_open(&mut self, elements: Range<usize>) -> BailOut {
         match self.tries_left.checked_sub(elements.len()) {
-            Some(left) => {
+            Some(left) if !elements.is_empty() => {
                 self.tries_left = left;
                 self.choice = Choice::Elements(self.stack[elements].into());
                 BailOut::Choice
             }
-            None => BailOut::Order,
+            _ => BailOut::Order,
         }
     }
 
-    /// Of these elements of the set in a slot, which are of the type that `ty` has, the first one in the order of Python.
+    /// The first or the last element of the set in a slot, which is of this type, in the order of Python.
     #[cold]
     #[inline(never)]
-    pub(crate) fn first_in_order(
+    pub(crate) fn end_of_set(
         &mut self,
         code: &Code,
         at: At,
         ty: &Type,
-        wanted: Range<usize>,
+        end: End,
     ) -> Result<Slot, BailOut> {
-        if let BailOut::Choice = self.leave_open(wanted.clone()) {
-            return Err(BailOut::Choice);
-        }
-        self.known.asked += 1;
+        let base = self.push_elements(ty, at)?;
+        let found = match self.stack[base..] {
+            [] => Err(BailOut::Empty),
+            [one] => Ok(one),
+            [first, .., last] if ty.element() == Some(Type::Int) && ascend(&self.stack[base..]) => {
+                Ok(match end {
+                    End::First => first,
+                    End::Last => last,
+                })
+            }
+            _ => self.end_in_order(code, at, ty, base..self.stack.len(), end),
+        };
+        self.stack.truncate(base);
+        found
+    }
+
+    /// Pushes the elements of the container in a slot, and returns where they start.
+    fn push_elements(&mut self, ty: &Type, at: At) -> Result<usize, BailOut> {
         let base = self.stack.len();
         let mut elements = super::elements::Cursor::new(&self.memory, ty, self.get(at));
         while let Some(element) = elements.next(&mut self.memory)? {
             self.stack.push(element);
         }
+        Ok(base)
+    }
+
+    /// Of these elements of the set in a slot, which are of the type that `ty` has, the first or the last one in the order
+    /// of Python.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn end_in_order(
+        &mut self,
+        code: &Code,
+        at: At,
+        ty: &Type,
+        wanted: Range<usize>,
+        end: End,
+    ) -> Result<Slot, BailOut> {
+        let base = self.push_elements(ty, at)?;
         let all = self.stack.split_off(base);
-        let is_wanted = |m: &Self, element: &Slot| m.stack[wanted.clone()].contains(element);
-        if let Some(places) = self.known.places.get(&at.into()) {
-            let mut in_order = places.iter().filter_map(|place| all.get(*place as usize));
-            let first = in_order.find(|one| is_wanted(self, one));
-            return first.copied().ok_or(BailOut::Order);
+        let are_all = wanted.len() == all.len();
+        // Which one is first of all is sooner found than which one is of some.
+        if (wanted.len() <= MOST_OPEN || !are_all)
+            && let BailOut::Choice = self.leave_open(wanted.clone())
+        {
+            return Err(BailOut::Choice);
         }
-        if let Some(known) = self.places_known(code, at, ty, &all) {
-            let found = known
-                .iter()
-                .zip(&all)
-                .filter(|(_, one)| is_wanted(self, one));
-            let mut found: Vec<_> = found.collect();
-            found.sort_unstable_by_key(|(places, _)| places.1);
-            if let [((_, last), first), others @ ..] = &found[..]
-                && others.iter().all(|((first, _), _)| last < first)
+        self.known.asked += 1;
+        let is_wanted =
+            |m: &Self, element: &Slot| are_all || m.stack[wanted.clone()].contains(element);
+        if !self.known.places.contains_key(&at.into())
+            && let Some(known) = self.places_known(code, at, ty, &all)
+        {
+            let found = known.iter().zip(&all);
+            let found = || found.clone().filter(|(_, one)| is_wanted(self, one));
+            let best = match end {
+                End::First => found().min_by_key(|((_, last), _)| *last),
+                End::Last => found().max_by_key(|((first, _), _)| *first),
+            };
+            let is_beyond = |best: &(u32, u32), other: &(u32, u32)| match end {
+                End::First => best.1 < other.0,
+                End::Last => other.1 < best.0,
+            };
+            if let Some((places, best)) = best
+                && found().all(|(other, one)| one == best || is_beyond(places, other))
             {
-                return Ok(**first);
+                return Ok(*best);
             }
         }
         let list = self.in_order(code, at, ty)?;
-        let mut in_order = self.memory.lists.get(list).iter();
-        let first = in_order.find(|element| is_wanted(self, element));
-        first.copied().ok_or(BailOut::Order)
+        let in_order = self.memory.lists.get(list).iter();
+        let mut in_order = in_order.filter(|element| is_wanted(self, element));
+        let found = match end {
+            End::First => in_order.next(),
+            End::Last => in_order.next_back(),
+        };
+        found.copied().ok_or(BailOut::Order)
     }
 
     /// The value of a slot, which is of the type of this number, as the reference has it, orders included.

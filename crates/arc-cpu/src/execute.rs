@@ -62,7 +62,8 @@ impl Machine {
     ) -> Result<Slot, BailOut> {
         if bail_out == BailOut::Choice && region.end != code.regions[0].end {
             // The rest of the program runs once for each element of this loop.
-            (self.tries_left, self.failed) = (0, None);
+            self.narrow();
+            self.failed = None;
             return self.region(
                 code,
                 &Region {

@@ -267,6 +267,7 @@ impl Machine {
 
     /// Evaluates the program on this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
+        (self.tries_left, self.narrows) = (0, false);
         match self.evaluate(program, input) {
             Ok(slot) => Ok(Output::new(self, &program.code, slot)),
             Err(bail_out) => Err(self.stop(program, bail_out)),
@@ -281,19 +282,16 @@ impl Machine {
         input: &Grid,
         expected: &Grid,
     ) -> Result<Option<Output<'m>>, Stop> {
-        self.tries_left = choice::MOST_TRIES;
+        (self.tries_left, self.narrows) = (choice::MOST_TRIES, true);
         let mut result = self.evaluate(program, input);
-        let failed = self.failed;
-        let is_wrong = result == Err(BailOut::Choice) && self.is_wrong(program, expected, None);
-        self.tries_left = 0;
-        if is_wrong {
-            return Ok(None);
-        }
-        if let (Err(BailOut::Choice), Some(step)) = (result, failed) {
-            let body = program.code.regions[0];
+        while let (Err(BailOut::Choice), Some(step)) = (result, self.failed) {
+            if self.is_wrong(program, expected, None) {
+                return Ok(None);
+            }
+            self.narrow();
             let rest = Region {
                 start: step,
-                ..body
+                ..program.code.regions[0]
             };
             result = self
                 .region(&program.code, &rest)

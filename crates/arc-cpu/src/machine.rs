@@ -55,6 +55,8 @@ pub struct Machine {
     pub(crate) choice: Choice,
     /// How many more elements may be tried.
     pub(crate) tries_left: usize,
+    /// Whether fewer cells may be left open once they could not be all.
+    pub(crate) narrows: bool,
     /// The step that failed.
     pub(crate) failed: Option<u32>,
 }
@@ -80,6 +82,7 @@ impl Default for Machine {
             orders_left: MOST_ORDERS,
             choice: Choice::default(),
             tries_left: 0,
+            narrows: false,
             failed: None,
         }
     }

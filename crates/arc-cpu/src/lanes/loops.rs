@@ -6,6 +6,7 @@ use super::columns::{LANES, Part};
 use crate::bail_out::BailOut;
 use crate::definition::is_set;
 use crate::elements::{Cursor, len};
+use crate::exact::End;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
@@ -295,7 +296,7 @@ fn outermost(
     let is_tied = m.stack.len() > base;
     if let Some(step) = first.filter(|step| is_tied && is_set(code.ty(step))) {
         m.stack.push(element);
-        element = m.first_in_order(code, step.a, code.ty(step), base..m.stack.len())?;
+        element = m.end_in_order(code, step.a, code.ty(step), base..m.stack.len(), End::First)?;
     }
     m.stack.truncate(base);
     Ok((element, key))

@@ -186,7 +186,7 @@ impl Lowering {
 fn observes(primitive: Primitive, result: &Type) -> bool {
     use Primitive as P;
     match primitive {
-        P::First | P::Last | P::Totuple | P::Pair | P::Papply | P::Mpapply => true,
+        P::Totuple | P::Pair | P::Papply | P::Mpapply => true,
         P::Combine => !is_set(result),
         _ => false,
     }

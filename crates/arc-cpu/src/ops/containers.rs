@@ -4,6 +4,7 @@ use super::counting;
 use super::sorting::{common, equal, sort_set};
 use crate::bail_out::BailOut;
 use crate::elements::{Cursor, len};
+use crate::exact::End;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Memory, Paint, Patch};
@@ -134,14 +135,14 @@ kernels! {
         elements.next(&mut m.memory)?.ok_or(BailOut::Empty)
     }
 
+    /// The first element of a set.
+    FIRST_OF_SET |m, code, step| { m.end_of_set(code, step.a, code.ty(step), End::First) }
+
+    /// The last element of a set.
+    LAST_OF_SET |m, code, step| { m.end_of_set(code, step.a, code.ty(step), End::Last) }
+
     /// The last element of a list.
     LAST_OF_LIST |m, _, step| { m.list(step.a).last().copied().ok_or(BailOut::Empty) }
-
-    /// The last cell of an object.
-    LAST_CELL |m, _, step| {
-        let cell = m.memory.object(&m.patch(step.a)).last_cell().ok_or(BailOut::Empty)?;
-        Slot::of_cell(cell).ok_or(BailOut::Number)
-    }
 
     /// The last element.
     LAST |m, code, step| {

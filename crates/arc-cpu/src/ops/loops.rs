@@ -6,6 +6,7 @@ use super::endings::finish;
 use crate::bail_out::BailOut;
 use crate::definition::is_set;
 use crate::elements::Cursor;
+use crate::exact::End;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
@@ -159,7 +160,7 @@ fn first_outermost(
         return Ok(element);
     }
     let wanted = base..m.stack.len();
-    let first = m.first_in_order(code, step.a, code.ty(step), wanted);
+    let first = m.end_in_order(code, step.a, code.ty(step), wanted, End::First);
     m.stack.truncate(base);
     first
 }
@@ -306,7 +307,7 @@ kernels! {
             }
             _ => {
                 let wanted = base..m.stack.len();
-                let first = m.first_in_order(code, step.a, code.ty(step), wanted);
+                let first = m.end_in_order(code, step.a, code.ty(step), wanted, End::First);
                 m.stack.truncate(base);
                 first
             }

@@ -7,6 +7,7 @@
 
 use super::Selection;
 use crate::bail_out::BailOut;
+use crate::exact::End;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
@@ -200,8 +201,14 @@ kernels! {
         if palette.is_power_of_two() {
             return Ok(colour(palette.trailing_zeros()));
         }
-        let cells = m.in_order(code, step.a, &Type::Object)?;
-        let first = m.memory.lists.get(cells).first().ok_or(BailOut::Empty)?;
+        let base = m.stack.len();
+        m.stack.extend(in_order(palette).map(colour));
+        let open = m.leave_open(base..m.stack.len());
+        m.stack.truncate(base);
+        if open == BailOut::Choice {
+            return Err(open);
+        }
+        let first = m.end_of_set(code, step.a, &Type::Object, End::First)?;
         Ok(Slot::of_int(first.cell().colour))
     }
 

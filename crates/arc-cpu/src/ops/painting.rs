@@ -8,6 +8,7 @@
 use super::layers::is_layers;
 use crate::bail_out::BailOut;
 use crate::definition::{Choice, Open};
+use crate::elements::Cells;
 use crate::kernel::kernels;
 use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
@@ -17,7 +18,7 @@ use crate::program::{Code, Step};
 use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
-use arc_dsl::{Cell, Loc, Object, Primitive, Value};
+use arc_dsl::{Cell, Loc, Object, Primitive};
 use arc_form::Type;
 
 /// From this many rows on, a patch is painted on all rows of the grid at once.
@@ -177,20 +178,37 @@ fn paint_layers(
     let slot = tiles.commit();
     // Only the order of Python tells which of two colours at a location is painted last.
     if layers.twice != NO_BITS && !ordered {
-        if m.tries_left > 0
-            && let Some(keeps_colours) = code.keeps_cells(step.to)
-        {
-            let open = if keeps_colours {
+        if m.tries_left > 0 {
+            leave_open(m, code, step, slot, |m| {
                 colours_of_layers(m, step, &layers.twice)
-            } else {
-                [layers.twice; 16].into()
-            };
-            m.choice = Choice::Cells(slot, open);
-            return Err(BailOut::Choice);
+            })?;
         }
-        paint_in_order(m, code, step, ground)?;
+        paint_in_order(m, code, step, ground, slot)?;
     }
     Ok(slot)
+}
+
+/// Leaves open which of these colours cells of the grid have, if the verdict may do without.
+fn leave_open(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    slot: Slot,
+    open: impl FnOnce(&Machine) -> Open,
+) -> Result<(), BailOut> {
+    let Some(keeps_colours) = code.keeps_cells(step.to) else {
+        return Ok(());
+    };
+    let mut open = open(m);
+    if !keeps_colours {
+        let any = open.iter().fold(NO_BITS, |mut any, cells| {
+            any.iter_mut().zip(cells).for_each(|(any, row)| *any |= row);
+            any
+        });
+        open.fill(any);
+    }
+    m.choice = Choice::Cells(slot, open);
+    Err(BailOut::Choice)
 }
 
 /// The colours that the objects of a list have at these cells.
@@ -229,7 +247,7 @@ fn colours_of_layers(m: &Machine, step: &Step, cells: &Bits) -> Open {
 }
 
 /// Paints the locations of two colours again, on the last grid, as far as the order of the list's cells is known without
-/// building their set again.
+/// building their set again. What is not known is left open once.
 #[cold]
 #[inline(never)]
 fn paint_in_order(
@@ -237,20 +255,19 @@ fn paint_in_order(
     code: &Code,
     step: &Step,
     ground: Option<u32>,
+    slot: Slot,
 ) -> Result<(), BailOut> {
     m.known.asked += 1;
+    let is_copied = code.is_copied(step.b.into());
+    let is_copied = is_copied.filter(|_| !m.known.has_dropped);
+    let is_copied = is_copied.ok_or(BailOut::Order)?;
     let mut cells: Vec<Cell> = Vec::new();
     for &layer in m.list(step.b) {
-        if !m.memory.patches.get(layer).is_empty()
-            && let Value::Object(object) = m.value(&Type::Object, layer)?
-        {
-            cells.extend_from_slice(object.as_slice());
-        }
+        let mut all = Cells::new(&m.memory, &m.memory.patches.get(layer));
+        cells.extend(std::iter::from_fn(|| all.next(&m.memory)));
     }
     let cells = Object::new(cells);
-    let list = step.b.into();
-    let is_copied = code.is_copied(list).filter(|_| !m.known.has_dropped);
-    let known = cells.places_known(is_copied.ok_or(BailOut::Order)?);
+    let known = cells.places_known(is_copied);
     let tile = m.tile(step.a);
     let (height, width) = (tile.height as i32, tile.width as i32);
     let open_at = |loc: Loc| {
@@ -271,25 +288,30 @@ fn paint_in_order(
     }
     keyed.sort_unstable();
     let mut decided = Vec::new();
+    let mut undecided: Open = [NO_BITS; 16].into();
     for at in keyed.chunk_by(|a, b| a.0 == b.0) {
         let loc = at[0].0;
         let others = || at.iter().filter(|(_, _, code)| Some(*code) != ground);
-        let best = match ground {
-            Some(_) => others().min_by_key(|(_, places, _)| places.1),
-            None => others().max_by_key(|(_, places, _)| places.0),
+        // Those that may be first on the ground, or last without one.
+        let bound = match ground {
+            Some(_) => others().map(|(_, places, _)| places.1).min(),
+            None => others().map(|(_, places, _)| places.0).max(),
         };
-        let Some((_, best, code)) = best else {
+        let may_stay = |(_, places, _): &&(_, (u32, u32), _)| match (ground, bound) {
+            (Some(_), Some(bound)) => places.0 <= bound,
+            (None, Some(bound)) => places.1 >= bound,
+            (_, None) => false,
+        };
+        let mut stays = others().filter(may_stay).map(|(.., code)| *code);
+        let Some(first) = stays.next() else {
             continue;
         };
-        let is_decided = others().all(|(_, places, other)| match ground {
-            _ if other == code => true,
-            Some(_) => best.1 < places.0,
-            None => places.1 < best.0,
-        });
-        if !is_decided {
-            return Err(BailOut::Order);
+        decided.push((loc, first));
+        if stays.clone().any(|code| code != first) {
+            for code in stays.chain([first]) {
+                undecided[code as usize][loc.i as usize] |= 1 << loc.j;
+            }
         }
-        decided.push((loc, *code));
     }
     let to = m.memory.tiles.last_mut();
     for (loc, code) in decided {
@@ -298,7 +320,13 @@ fn paint_in_order(
             *row = *row & !(1 << loc.j) | (code >> k & 1) << loc.j;
         }
     }
-    Ok(())
+    if undecided.iter().all(|cells| *cells == NO_BITS) {
+        return Ok(());
+    }
+    if m.narrows {
+        leave_open(m, code, step, slot, |_| undecided)?;
+    }
+    Err(BailOut::Order)
 }
 
 kernels! {

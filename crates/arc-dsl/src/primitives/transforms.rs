@@ -140,10 +140,10 @@ fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
 /// The grid of these rows and columns.
 fn cut(grid: &Grid, rows: Range<usize>, columns: &Range<usize>) -> Grid {
     let (height, width) = (rows.len(), columns.len());
-    let cells = rows
-        .flat_map(|i| &grid.row(i)[columns.clone()])
-        .copied()
-        .collect();
+    let mut cells = Vec::with_capacity(height * width);
+    for i in rows {
+        cells.extend_from_slice(&grid.row(i)[columns.clone()]);
+    }
     Grid::from_cells(height, width, cells)
 }
 

@@ -110,12 +110,13 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Selection> {
                     let at = if first { 0 } else { items.len() - 1 };
                     Selection::new(&basics::ITEM, &[C::AsIs]).with(Immediate::Number(at as u32))
                 }
-                Type::Set(_) | Type::Tuple(_) if !first => {
-                    Selection::new(&LAST_OF_LIST, &[C::AsIs])
-                }
-                Type::Object if !first => Selection::new(&LAST_CELL, &[C::AsIs]),
-                Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => {
+                Type::Tuple(_) if !first => Selection::new(&LAST_OF_LIST, &[C::AsIs]),
+                Type::Grid | Type::Tuple(_) => {
                     Selection::new(pick(&FIRST, &LAST), &[C::AsIs]).with(Immediate::First)
+                }
+                Type::Indices | Type::Object | Type::Set(_) => {
+                    let kernel = pick(&FIRST_OF_SET, &LAST_OF_SET);
+                    Selection::new(kernel, &[C::AsIs]).with(Immediate::First)
                 }
                 _ => return None,
             }

@@ -224,6 +224,9 @@ const DEEP: u8 = 32;
 /// ([`Context::keep`](crate::budget::Context)).
 const MOST_KEPT: u32 = 1 << 21;
 
+/// From this weight on less is kept where that is possible.
+const LITTLE_KEPT: u32 = 1 << 12;
+
 impl Built {
     /// How many sets are kept one inside the other to find the order, and the weight of all that is kept.
     #[inline]
@@ -437,14 +440,15 @@ impl Order {
         if elements.len() < 2 {
             return Self::default();
         }
-        let is_light = |order: &Self| order.depth <= DEEP && order.kept <= MOST_KEPT;
-        if is_light(&self) {
+        if self.depth <= DEEP && self.kept <= LITTLE_KEPT {
             return self;
         }
-        let lighter = self.built.lighter().map(Self::new);
-        match lighter.filter(|lighter| !self.copied && is_light(lighter)) {
-            Some(lighter) => lighter,
-            None => self.found(elements),
+        let lighter = self.built.lighter().filter(|_| !self.copied);
+        let order = lighter.map_or(self, Self::new);
+        if order.depth <= DEEP && order.kept <= MOST_KEPT {
+            order
+        } else {
+            order.found(elements)
         }
     }
 
@@ -498,6 +502,17 @@ impl Order {
         } else {
             table
         })
+    }
+
+    /// The index of the element at this place in the order of iteration, if to tell it takes less than to find the order.
+    pub(crate) fn index_at<T: Element>(&self, elements: &[T], place: usize) -> Option<usize> {
+        let Built::Objects(height, width) = self.built else {
+            return None;
+        };
+        if (height * width) as usize <= AREA || self.places.get().is_some() {
+            return None;
+        }
+        set_table::known_at(&set_table::runs(&T::hashes(elements)?, true), place)
     }
 
     /// Whether the set is a copy of another one; nothing if it is neither that nor one to which elements were added one
