@@ -21,6 +21,7 @@ use crate::arguments;
 use crate::guard::{self, lock};
 use crate::programs::all_programs;
 use crate::progress::ProgressCallback;
+use crate::python_pool::PyPythonPool;
 use crate::report::{PyReport, Subject};
 use crate::results::{Columns, Kept};
 use crate::tasks::all_tasks;
@@ -150,6 +151,10 @@ pub(crate) struct Callbacks {
 }
 
 impl Callbacks {
+    pub(crate) fn progress(&self) -> &ProgressCallback {
+        &self.progress
+    }
+
     pub(crate) fn new(
         results: Option<Bound<'_, PyAny>>,
         progress: Option<Bound<'_, PyAny>>,
@@ -440,21 +445,26 @@ impl PyEngine {
 
     /// Evaluates programs in texts that a model wrote: see `mega_batch.evaluate`. The engine must compute scores.
     /// Within a callback of one of its runs a new engine with the same keywords is used.
-    #[pyo3(signature = (texts, tasks, *, train_only = false, dialect = None, progress = None))]
+    #[pyo3(signature = (texts, tasks, *, train_only = false, dialect = None, python = None, progress = None))]
     fn evaluate(
         &self,
         texts: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
+        python: Option<PyRef<'_, PyPythonPool>>,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<PyEvaluated>> {
         let py = texts.py();
-        if self.running(py)?.is_owned_here() {
-            let other = Self::new(py, Some(self.keywords.bind(py)))?;
-            return completions::evaluate(&other, texts, tasks, train_only, dialect, progress);
-        }
-        completions::evaluate(self, texts, tasks, train_only, dialect, progress)
+        let other;
+        let engine = if self.running(py)?.is_owned_here() {
+            other = Self::new(py, Some(self.keywords.bind(py)))?;
+            &other
+        } else {
+            self
+        };
+        let python = python.as_deref();
+        completions::evaluate(engine, texts, tasks, train_only, dialect, python, progress)
     }
 
     fn __repr__(&self) -> String {

@@ -5,6 +5,7 @@ use std::hash::{Hash, Hasher};
 use arc_dsl::{ErrorKind, EvalError, Limit, ParseError, Primitive};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use python_pool::{Failure, FailureKind};
 
 use crate::pickle::{Reduced, reduced};
 
@@ -16,7 +17,7 @@ pyo3::create_exception!(
 );
 
 /// The names of the kinds of errors; the index of each is its code in `Results.error_kinds`, where 0 is no error.
-pub(crate) const KINDS: [&str; 15] = [
+pub(crate) const KINDS: [&str; 19] = [
     "none",
     "type",
     "element",
@@ -32,6 +33,10 @@ pub(crate) const KINDS: [&str; 15] = [
     "limit",
     "internal",
     "bail_out",
+    "exception",
+    "not_a_grid",
+    "forbidden",
+    "crashed",
 ];
 
 /// The code of a kind.
@@ -66,15 +71,9 @@ fn limit(limit: Limit) -> &'static str {
     }
 }
 
-const LIMITS: [Limit; 8] = [
-    Limit::Steps,
-    Limit::Cells,
-    Limit::Elements,
-    Limit::Memory,
-    Limit::Nesting,
-    Limit::Integer,
-    Limit::Colour,
-    Limit::Time,
+/// The words for limits, those of free Python last.
+const LIMITS: [&str; 10] = [
+    "steps", "cells", "elements", "memory", "nesting", "integer", "colour", "time", "cpu", "wall",
 ];
 
 pub(crate) type PickledFault = (String, u32, Option<String>, Option<String>, String);
@@ -85,7 +84,7 @@ pub(crate) struct Fault {
     code: u8,
     line: u32,
     primitive: Option<Primitive>,
-    limit: Option<Limit>,
+    limit: Option<&'static str>,
     message: Box<str>,
 }
 
@@ -102,7 +101,7 @@ impl From<&EvalError> for Fault {
             code: code(error.kind),
             line: error.line,
             primitive: error.primitive,
-            limit: error.limit(),
+            limit: error.limit().map(limit),
             message: error.to_string().into(),
         }
     }
@@ -117,6 +116,34 @@ impl Fault {
     /// A batt cannot evaluate the call, and use of the reference was not allowed.
     pub(crate) fn bail_out(message: &str) -> Self {
         Self::told(14, format!("bailed out: {message}"))
+    }
+
+    /// Why a program in free Python returned no grid.
+    pub(crate) fn python(failure: &Failure) -> Self {
+        let (code, limit) = match failure.kind {
+            FailureKind::Exception => (15, None),
+            FailureKind::NotAGrid => (16, None),
+            FailureKind::Forbidden => (17, None),
+            FailureKind::Crashed => (18, None),
+            FailureKind::Steps => (12, Some("steps")),
+            FailureKind::Memory => (12, Some("memory")),
+            FailureKind::Cpu => (12, Some("cpu")),
+            FailureKind::Wall => (12, Some("wall")),
+        };
+        let message = match failure.line {
+            0 => failure.message.clone(),
+            line => format!("line {line}: {}", failure.message),
+        };
+        Self {
+            line: failure.line,
+            limit,
+            ..Self::told(code, message)
+        }
+    }
+
+    /// Whether a limit was reached.
+    pub(crate) fn is_limit(&self) -> bool {
+        self.limit.is_some()
     }
 
     fn told(code: u8, message: String) -> Self {
@@ -135,7 +162,7 @@ impl Fault {
             KINDS[usize::from(self.code)].to_owned(),
             self.line,
             self.primitive.map(|primitive| primitive.name().to_owned()),
-            self.limit.map(|it| limit(it).to_owned()),
+            self.limit.map(str::to_owned),
             self.message.to_string(),
         )
     }
@@ -144,7 +171,7 @@ impl Fault {
         (kind, line, primitive, bound, message): PickledFault,
     ) -> PyResult<Self> {
         let code = KINDS.iter().position(|known| *known == kind);
-        let bound = bound.map(|bound| LIMITS.into_iter().find(|known| limit(*known) == bound));
+        let bound = bound.map(|bound| LIMITS.into_iter().find(|known| *known == bound));
         let primitive = primitive.map(|name| Primitive::from_name(&name));
         match (code, bound, primitive) {
             (Some(code), None | Some(Some(_)), None | Some(Some(_))) => Ok(Self {
@@ -185,7 +212,7 @@ impl Fault {
 ///
 /// `kind` is one of `ERROR_KINDS`; `line` is counted from 1 in the text of the program, 0 if the error has no line;
 /// `primitive` is the innermost one that failed, or None; `limit` is the limit that was reached if `kind` is "limit":
-/// "steps", "cells", "elements", "memory", "nesting", "integer", "colour" or "time".
+/// "steps", "cells", "elements", "memory", "nesting", "integer", "colour" or "time", of free Python "cpu" or "wall".
 #[pyclass(frozen, eq, hash, name = "EvalError", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyEvalError(pub(crate) Fault);
@@ -219,7 +246,7 @@ impl PyEvalError {
     /// The limit that was reached, if `kind` is "limit".
     #[getter]
     fn limit(&self) -> Option<&'static str> {
-        self.0.limit.map(limit)
+        self.0.limit
     }
 
     /// Line, primitive and description, in one line.

@@ -7,7 +7,7 @@
 //! Modules, by their role for Python:
 //!
 //! - input: `grids`, `values`, `tasks`, `programs`, `options`;
-//! - a single program: `call`, `trace`, `builder`; runs: `engine` with `completions`, `coordinator`, `shards`, `progress`;
+//! - a single program: `call`, `trace`, `builder`; runs: `engine` with `completions`, `python_pool`, `coordinator`, `shards`, `progress`;
 //! - output: `results`, `report`, `errors`, `grids::show`;
 //! - searches: `batt`, `search`, `enumerate`, `behaviour`; training: `synth`, `feed`;
 //! - shared: `arguments`, `guard` (panics as exceptions), `pickle` and `unpickle`, `devices`.
@@ -42,6 +42,7 @@ mod options;
 mod pickle;
 mod programs;
 mod progress;
+mod python_pool;
 mod report;
 mod results;
 mod search;
@@ -104,6 +105,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::PyReport>()?;
     module.add_class::<engine::PyEngine>()?;
     module.add_class::<engine::completions::PyEvaluated>()?;
+    module.add_class::<python_pool::PyPythonPool>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
     module.add_class::<shards::PyPackedBatch>()?;
     module.add_class::<batt::PyBatt>()?;

@@ -13,7 +13,11 @@ use crate::arguments::{ANY, flag, seconds, text, whole};
 use crate::programs::limits;
 
 /// The value for a keyword's word.
-fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, words: &[(&str, T)]) -> PyResult<T> {
+pub(crate) fn word<T: Copy>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    words: &[(&str, T)],
+) -> PyResult<T> {
     let found = text(name, value)?;
     let known = words.iter().find(|(word, _)| *word == found);
     known.map(|(_, value)| *value).ok_or_else(|| {

@@ -8,6 +8,7 @@ import math
 import pickle
 import random
 import re
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -403,7 +404,8 @@ def test_a_trainer_of_trl_is_given_rewards(tmp_path: Path) -> None:
     datasets: Any = pytest.importorskip("datasets", reason="datasets is not installed")
     tokenizers: Any = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     transformers: Any = pytest.importorskip("transformers", reason="transformers is not installed")
-    words = ["<pad>", "<eos>", "no", "O = vmirror(I)", "O = hmirror(I)"]
+    right = {"O = vmirror(I)", "p = lambda grid: [row[::-1] for row in grid]"} if sys.platform == "linux" else {"O = vmirror(I)"}
+    words = ["<pad>", "<eos>", "no", *sorted(right), "O = hmirror(I)"]
     model = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: at for at, word in enumerate(words)}, unk_token="no"))
     model.pre_tokenizer = tokenizers.pre_tokenizers.Split("|", "removed")
     tokenizer = transformers.PreTrainedTokenizerFast(
@@ -415,8 +417,8 @@ def test_a_trainer_of_trl_is_given_rewards(tmp_path: Path) -> None:
     tasks = [mb.Task(f"t{at}", [([[1, at]], [[at, 1]])], [([[3, at]], None if at % 2 else [[at, 3]])]) for at in range(4)]
     told: list[tuple[str, float]] = []
 
-    def reward(completions: list[str], **columns: Any) -> list[float]:
-        scores = mb.reward(completions, **columns)
+    def both(completions: list[str], **columns: Any) -> list[float]:
+        scores = mb.reward(completions, python=sys.platform == "linux", **columns)
         told.extend(zip(completions, scores, strict=True))
         return scores
 
@@ -425,13 +427,13 @@ def test_a_trainer_of_trl_is_given_rewards(tmp_path: Path) -> None:
         report_to=[], use_cpu=True, save_strategy="no", logging_steps=1, disable_tqdm=True,
     )
     trainer = trl.GRPOTrainer(
-        model=transformers.GPT2LMHeadModel(small), reward_funcs=[mb.reward, reward], args=settings, processing_class=tokenizer,
+        model=transformers.GPT2LMHeadModel(small), reward_funcs=[mb.reward, both], args=settings, processing_class=tokenizer,
         train_dataset=datasets.Dataset.from_dict({"prompt": ["no"] * 4, "task": [task.to_dict() for task in tasks]}),
     )
     trainer.train()
-    assert len(told) == 24 and {"O = vmirror(I)"} <= {text for text, _ in told}
-    assert all(score == (text == "O = vmirror(I)") for text, score in told)
-    means = [step["rewards/reward/mean"] for step in trainer.state.log_history if "rewards/reward/mean" in step]
+    assert len(told) == 24 and right <= {text for text, _ in told}
+    assert all(score == (text in right) for text, score in told)
+    means = [step["rewards/both/mean"] for step in trainer.state.log_history if "rewards/both/mean" in step]
     assert means == pytest.approx([sum(score for _, score in told[at : at + 8]) / 8 for at in (0, 8, 16)])
 
 

@@ -18,6 +18,9 @@ JOBS: list[tuple[list[str], list[str]]] = [
     (["genetic_search.py", "--generations", "20"], [r"generation \d+: best 1\.000", r"on the test pair too: match", r"evaluations in .* a second of processors"]),
     (["trainer_loop.py", "--seconds", "0.1"], [r"evaluations a second"]),
 ]
+if sys.platform == "linux":
+    expected = [r"20 programs of four pairs: .* ms each", r"2 endless ones: ", r"200 texts, a hundredth in free Python"]
+    JOBS.append((["free_python.py", "--programs", "20", "--rounds", "1"], expected))
 
 
 @pytest.mark.parametrize(("command", "expected"), JOBS, ids=lambda value: str(value[0]))

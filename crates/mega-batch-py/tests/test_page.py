@@ -2,6 +2,7 @@
 
 import builtins
 import doctest
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import mega_batch as mb
 
 README = Path(__file__).parents[1] / "README.md"
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
+FREE_PYTHON = PAGE.with_name("python-programs.md")
 
 
 def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +37,14 @@ def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert turned.program is not None and names["makes"].counts["made"] == 6
     assert np.array_equal(np.asarray(turned.program(turned.task.test[0].input)), np.asarray(turned.task.test[0].output))
     assert len((tmp_path / "tasks.jsonl").read_text().splitlines()) == 24
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="free Python runs on Linux only")
+def test_the_example_of_free_python_runs() -> None:
+    (code,) = (part.split("```")[0] for part in FREE_PYTHON.read_text().split("```python\n")[1:])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert [(each.verdict, each.language) for each in names["evaluated"]] == [("match", "python"), ("match", "dsl")]
 
 
 def test_the_example_of_the_package_s_own_page_runs() -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._engine import Engine, Evaluated
+from ._arguments import truths
+from ._engine import Engine, Evaluated, PythonPool
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -39,12 +40,26 @@ def _engine(options: dict[str, Any]) -> Engine:
     return engine
 
 
+_pools: list[PythonPool] = []
+"""The pool with the defaults, once it was asked for."""
+
+
+def _pool(python: bool | PythonPool) -> PythonPool | None:
+    if isinstance(python, PythonPool):
+        return python
+    truths(python=python)
+    if python and not _pools:
+        _pools.append(PythonPool())
+    return _pools[0] if python else None
+
+
 def evaluate(
     texts: Iterable[Completion],
     tasks: EvaluateTasks,
     *,
     train_only: bool = False,
     dialect: DialectName | None = None,
+    python: bool | PythonPool = False,
     progress: Progress = False,
     **options: Unpack[Options],
 ) -> list[Evaluated]:
@@ -61,6 +76,12 @@ def evaluate(
     are called, in whatever order independent steps are, and with or without steps that the output does not need and
     that cannot fail.
 
+    A text without a program of the DSL may have one in free Python. Nothing of it is executed unless ``python`` is a
+    PythonPool, or True for one with the defaults, which is kept: each program then runs in an isolated process, with the
+    inputs alone. Its `language` is ``"python"``; its errors are of the kinds exception, not_a_grid, forbidden and
+    crashed, its limits cpu, wall, memory and steps. After a limit on time or steps all further pairs count as reaching
+    it. Texts that are equal run once.
+
     Further keywords are those of `run`; ``scores`` is on, and ``max_steps`` defaults to 100,000, so that the same
     texts get the same verdicts on every machine. ``outputs`` keeps the outputs for test pairs. Engines are kept
     between calls.
@@ -69,7 +90,9 @@ def evaluate(
     """
     kept: dict[str, Any] = {"max_steps": MAX_STEPS, **options, "scores": True}
     engine = _engine(kept)
-    return engine.evaluate(texts, tasks, train_only=train_only, dialect=dialect, progress=progress)
+    return engine.evaluate(
+        texts, tasks, train_only=train_only, dialect=dialect, python=_pool(python), progress=progress
+    )
 
 
 def reward(
@@ -79,14 +102,16 @@ def reward(
     prompts: Sequence[Any] | None = None,
     train_only: bool = False,
     max_steps: int = MAX_STEPS,
+    python: bool | PythonPool = False,
     **columns: Any,
 ) -> list[float]:
     """A reward function as TRL's trainers call it: `Evaluated.score` of each completion, from 0 to 1.
 
     TRL passes ``completions``, texts or lists of messages, and the columns of the data set as lists, of which
-    ``task`` is used: dicts, or JSON text. Other columns and ``prompts`` are ignored. Raises as `evaluate` does.
+    ``task`` is used: dicts, or JSON text. Other columns and ``prompts`` are ignored. ``python`` is that of `evaluate`: a
+    reward function of your own passes it on. Raises as `evaluate` does.
     """
-    evaluated = evaluate(completions, task, train_only=train_only, max_steps=max_steps)
+    evaluated = evaluate(completions, task, train_only=train_only, max_steps=max_steps, python=python)
     return [each.score for each in evaluated]
 
 
@@ -95,7 +120,7 @@ def compute_score(
 ) -> float:
     """A reward function as verl calls it for one text: `Evaluated.score`, from 0 to 1.
 
-    ``ground_truth`` is the task: a dict, or JSON text. ``options`` are ``train_only`` and ``max_steps``.
+    ``ground_truth`` is the task: a dict, or JSON text. ``options`` are ``train_only``, ``max_steps`` and ``python``.
     ``data_source`` and ``extra_info`` are ignored. `compute_scores` takes many texts at once, which is faster.
     """
     (score,) = reward([solution_str], [ground_truth], **options)

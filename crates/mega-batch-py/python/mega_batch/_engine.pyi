@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._progress import Progress
-from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, Programs, Solutions, SynthKind, Tasks, Value, VerdictName
+from .typing import Argument, Completion, DialectName, EvaluateTasks, GridLike, Jobs, Options, PairLike, PoolGuards, PoolOptions, Programs, Solutions, SynthKind, Tasks, Value, VerdictName
 
 __version__: str
 ERROR_KINDS: tuple[str, ...]
@@ -335,8 +335,23 @@ class Engine:
         *,
         train_only: bool = False,
         dialect: DialectName | None = None,
+        python: PythonPool | None = None,
         progress: Progress = None,
     ) -> list[Evaluated]: ...
+
+@final
+class PythonPool:
+    """Workers that run programs in free Python."""
+
+    def __new__(cls, **keywords: Unpack[PoolOptions]) -> PythonPool: ...
+    @property
+    def workers(self) -> int: ...
+    @property
+    def guards(self) -> PoolGuards: ...
+    def run(
+        self, texts: Iterable[Completion], inputs: Iterable[GridLike], *, progress: Progress = None
+    ) -> list[list[NDArray[np.int8] | EvalError] | ProgramError]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
 
 @final
 class Evaluated:
@@ -346,6 +361,8 @@ class Evaluated:
     def verdict(self) -> VerdictName | Literal["no_program"]: ...
     @property
     def program(self) -> Program | None: ...
+    @property
+    def language(self) -> Literal["dsl", "python"] | None: ...
     @property
     def line(self) -> int: ...
     @property

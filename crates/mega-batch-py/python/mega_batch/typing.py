@@ -78,3 +78,27 @@ class Options(TypedDict, total=False):
     scores: bool
     stop_after_wrong: bool
     keep_costs: bool
+
+
+class PoolOptions(TypedDict, total=False):
+    """The keywords of `PythonPool`."""
+
+    workers: int | None
+    cpu_seconds: float
+    wall_seconds: float
+    memory: int
+    max_steps: int | None
+    modules: Iterable[str]
+    prelude: str | PathLike[str] | tuple[str, str] | None
+    entry: str | None
+    grid: Literal["auto", "array", "list", "tuple"]
+    axes: Literal["rc", "xy"]
+    isolation: Literal["strict", "best_effort", "none"]
+    landlock: bool
+
+
+class PoolGuards(TypedDict):
+    """What isolates programs in free Python."""
+
+    seccomp: bool
+    landlock: int

@@ -1,6 +1,7 @@
 //! `evaluate`: evaluates programs written by language models. Texts are found in messages
 //! (`completions/messages.rs`), programs in texts by the library, programs with equal steps are evaluated
-//! once (`completions/normal.rs`), and a text without a program gets a verdict like any other.
+//! once (`completions/normal.rs`), programs in free Python go to a pool (`completions/free_python.rs`), and a text
+//! without a program gets a verdict like any other.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -26,13 +27,17 @@ use crate::grids::{self, Place};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python};
+use crate::python_pool::PyPythonPool;
 use crate::results::{VERDICTS, verdict};
 use crate::tasks::{PyTask, dict_of, one_task};
 
+mod free_python;
 mod messages;
 mod normal;
 
-use messages::{completion, has_message, of_table};
+use free_python::FreePython;
+pub(crate) use messages::completion;
+use messages::{has_message, of_table};
 use normal::{Normal, Normaliser, sorted};
 
 /// The result for one text: the program found in it, and its result on the task.
@@ -43,10 +48,13 @@ use normal::{Normal, Normaliser, sorted};
 #[pyclass(frozen, eq, hash, name = "Evaluated", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyEvaluated {
-    /// The program, or None.
+    /// The program of the DSL, or None.
     #[pyo3(get)]
     program: Option<PyProgram>,
     bad: Option<Bad>,
+    /// "dsl" or "python": what its program is written in; None without a program.
+    #[pyo3(get)]
+    language: Option<&'static str>,
     /// The first error of the program, its line counted in the text, or None.
     #[pyo3(get)]
     error: Option<PyEvalError>,
@@ -73,7 +81,8 @@ impl PartialEq for PyEvaluated {
     fn eq(&self, other: &Self) -> bool {
         let program = |of: &Self| of.program.as_ref().map(|of| of.program().clone());
         let result = |of: &Self| (of.result.known, of.result.cells.to_bits());
-        (&self.bad, &self.error, result(self)) == (&other.bad, &other.error, result(other))
+        (&self.bad, self.language, &self.error, result(self))
+            == (&other.bad, other.language, &other.error, result(other))
             && self.result.verdicts == other.result.verdicts
             && self.result.outputs == other.result.outputs
             && program(self) == program(other)
@@ -89,11 +98,12 @@ impl Hash for PyEvaluated {
     }
 }
 
-/// The state of an `Evaluated`: its program, the line and the reason if there is none, its error, the verdicts, how
+/// The state of an `Evaluated`: its program, the line and the reason if there is none, whether it is Python, its error, the verdicts, how
 /// much is right of how many pairs, and the outputs.
 pub(crate) type PickledEvaluated = (
     Option<Py<PyProgram>>,
     Option<(u32, String)>,
+    bool,
     Option<Py<PyEvalError>>,
     Vec<String>,
     f64,
@@ -102,8 +112,18 @@ pub(crate) type PickledEvaluated = (
 );
 
 impl PyEvaluated {
+    fn without_program(bad: Bad) -> Self {
+        Self {
+            program: None,
+            bad: Some(bad),
+            language: None,
+            error: None,
+            result: Arc::default(),
+        }
+    }
+
     pub(crate) fn unpickled(py: Python<'_>, state: PickledEvaluated) -> PyResult<Self> {
-        let (program, bad, error, names, cells, known, outputs) = state;
+        let (program, bad, is_python, error, names, cells, known, outputs) = state;
         let mut result = TaskResult {
             cells,
             known,
@@ -128,8 +148,10 @@ impl PyEvaluated {
             Ok(Some(Grid::from_cells(height, width, cells)))
         });
         result.outputs = outputs.collect::<PyResult<_>>()?;
+        let language = if is_python { "python" } else { "dsl" };
         Ok(Self {
             program: program.map(|program| program.get().clone()),
+            language: bad.is_none().then_some(language),
             bad,
             error: error.map(|error| error.get().clone()),
             result: Arc::new(result),
@@ -148,6 +170,7 @@ impl PyEvaluated {
         let state: PickledEvaluated = (
             program.map(|program| Py::new(py, program)).transpose()?,
             self.bad.clone(),
+            self.language == Some("python"),
             error.map(|error| Py::new(py, error)).transpose()?,
             verdicts.map(|verdict| (*verdict).to_owned()).collect(),
             self.result.cells,
@@ -243,14 +266,20 @@ impl PyEvaluated {
 /// The codes of these verdicts.
 const MATCH: usize = 0;
 const MISMATCH: usize = 1;
+const NO_EXPECTED: usize = 2;
 const ERROR: usize = 3;
 const LIMIT: usize = 4;
+
+const UNFINISHED: &str = "the time was over before all programs were run";
 
 /// Line and reason of a text without a program.
 type Bad = (u32, String);
 
+/// Why a text has no program of the DSL, and whether it may have one in free Python.
+type NotDsl = (Bad, bool);
+
 /// The program found in a text, the lines of its steps, and the index of its member.
-type TextProgram = Result<(PyProgram, Box<[u32]>, usize), Bad>;
+type TextProgram = Result<(PyProgram, Box<[u32]>, usize), NotDsl>;
 
 /// The programs in the output of a model, in order: those in its fenced code or, if there is none, in the lines that
 /// look like code. Each that cannot be read is a ProgramError in its place, with the line of the text.
@@ -276,11 +305,14 @@ pub(crate) fn extract_programs<'py>(
 }
 
 /// The answer in a text, or why there is none.
-fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, Bad> {
-    let answer = completions::answer(text, &in_dialect(dialect));
-    answer.map_err(|error| match error {
-        Some(error) => (error.line, error.to_string()),
-        None => (1, format!("no program: {EXPECTED_PROGRAM}")),
+fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl> {
+    let reading = in_dialect(dialect);
+    completions::answer(text, &reading).map_err(|error| {
+        let bad = match error {
+            Some(error) => (error.line, error.to_string()),
+            None => (1, format!("no program: {EXPECTED_PROGRAM}")),
+        };
+        (bad, free_python::is_foreign(text, &reading))
     })
 }
 
@@ -364,7 +396,7 @@ fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
 }
 
 /// A text as it was read.
-type Reading = Result<(PyProgram, Normal), Bad>;
+type Reading = Result<(PyProgram, Normal), NotDsl>;
 
 /// Fewer texts than this are read by one thread.
 const LEAST_TEXTS: usize = 64;
@@ -416,6 +448,8 @@ struct MemberResult {
 /// The texts, and what has to be evaluated for them.
 struct Evaluation {
     tasks: Vec<Task>,
+    /// The task of each text.
+    task_of: Vec<u32>,
     /// How each text was read.
     read: Vec<TextProgram>,
     /// Distinct by steps, their order, and task.
@@ -441,10 +475,11 @@ impl Evaluation {
         let readings = read_texts(&distinct, dialect, workers);
         let (mut members, mut families) = (Vec::new(), Vec::new());
         let (mut by_steps, mut by_family) = (HashMap::new(), HashMap::new());
-        let read = texts.iter().zip(task_of).map(|(text, task)| {
+        let read = texts.iter().zip(&task_of).map(|(text, task)| {
+            let task = *task;
             let text = text
                 .as_ref()
-                .map_err(|reason| -> Bad { (1, reason.clone()) })?;
+                .map_err(|reason| -> NotDsl { ((1, reason.clone()), false) })?;
             let reading = readings[places[&**text]].as_ref();
             let (program, normal) = reading.map_err(Clone::clone)?;
             let member = *by_steps.entry((task, normal.same)).or_insert_with(|| {
@@ -464,6 +499,7 @@ impl Evaluation {
         });
         Self {
             read: read.collect(),
+            task_of,
             tasks,
             members,
             families,
@@ -635,14 +671,15 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
-/// Evaluates the members. Returns their results by index; those that share another member's result have none of their
-/// own.
+/// Evaluates the members; the evaluations `beside` these are still to do. Returns their results by index; those that
+/// share another member's result have none of their own.
 fn evaluate_members(
     engine: &PyEngine,
     py: Python<'_>,
     evaluation: &mut Evaluation,
     train_only: bool,
     callbacks: &Callbacks,
+    beside: u64,
 ) -> PyResult<Vec<TaskResult>> {
     let (options, cancelled) = (engine.options(), engine.cancelled());
     // A program that reaches a limit is not evaluated on further pairs, each of which would take as long.
@@ -673,7 +710,7 @@ fn evaluate_members(
         let mut jobs: Vec<_> = jobs.collect();
         let all = jobs.clone();
         let mut of_due: Vec<_> = due.iter().map(|_| TaskResult::default()).collect();
-        let mut total = before + evaluations(&jobs, &evaluation.tasks);
+        let mut total = beside + before + evaluations(&jobs, &evaluation.tasks);
         for tasks in [&first, &others] {
             let batch = Batch::listed(&programs, tasks, jobs.clone())
                 .map_err(|error| crate::internal(&error.to_string()))?;
@@ -699,9 +736,7 @@ fn evaluate_members(
             } = judge;
             let (summary, _) = watch.finish(py, run)?;
             if !summary.is_complete() {
-                return Err(PyOSError::new_err(
-                    "the time was over before all programs were run",
-                ));
+                return Err(PyOSError::new_err(UNFINISHED));
             }
             jobs.retain(|job| {
                 let counts = of_due[job.program as usize].counts;
@@ -709,7 +744,7 @@ fn evaluate_members(
                 counts[LIMIT] == 0 && !(is_wrong && options.stop_after_wrong)
             });
             before += summary.totals.evaluations;
-            total = before + evaluations(&jobs, &others);
+            total = beside + before + evaluations(&jobs, &others);
         }
         for ((at, job), mut of) in due.iter().zip(&all).zip(of_due) {
             if of.verdicts == [VERDICTS[LIMIT]] {
@@ -737,6 +772,7 @@ pub(crate) fn evaluate(
     tasks: &Bound<'_, PyAny>,
     train_only: bool,
     dialect: Option<Dialect>,
+    python: Option<&PyPythonPool>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyEvaluated>> {
     let py = texts.py();
@@ -781,32 +817,53 @@ pub(crate) fn evaluate(
     }
     let workers = engine.workers(py)?;
     let mut evaluation = guard::engine(py, || Evaluation::of(&texts, tasks, dialect, workers))?;
-    let results = evaluate_members(engine, py, &mut evaluation, train_only, &callbacks)?;
+    let free = python.map(|pool| (pool, FreePython::of(pool, &texts, &evaluation, train_only)));
+    let beside = free.as_ref().map_or(0, |(_, free)| free.pairs(&evaluation));
+    let results = evaluate_members(engine, py, &mut evaluation, train_only, &callbacks, beside)?;
+    let mut free = match free {
+        Some((pool, free)) => {
+            let before = results
+                .iter()
+                .map(|result| result.verdicts.len() as u64)
+                .sum();
+            let (evaluation, callbacks) = ((&evaluation, train_only), (&callbacks, before));
+            free.evaluate(py, pool, engine, evaluation, callbacks)?
+        }
+        None => HashMap::new(),
+    };
     let results: Vec<_> = results.into_iter().map(Arc::new).collect();
     let none = Arc::new(TaskResult::default());
-    let evaluated = evaluation.read.iter().map(|read| match read {
-        Err(bad) => PyEvaluated {
-            program: None,
-            bad: Some(bad.clone()),
-            error: None,
-            result: Arc::clone(&none),
-        },
-        Ok((program, lines, at)) => {
-            let known = evaluation.members[*at].result;
-            let result = known.map_or(&none, |known| &results[known.evaluated]);
-            let error = result.error.map(|mut error| {
-                let line = known.and_then(|known| lines.get(known.step?));
-                error.line = line.copied().unwrap_or(error.line);
-                Fault::from(&error)
-            });
-            let internal = || result.internal.as_deref().map(Fault::internal);
-            PyEvaluated {
-                program: Some(program.clone()),
-                bad: None,
-                error: error.or_else(internal).map(PyEvalError),
-                result: Arc::clone(result),
+    let evaluated = evaluation
+        .read
+        .iter()
+        .enumerate()
+        .map(|(text, read)| match read {
+            Err(((line, reason), is_foreign)) => free.remove(&text).unwrap_or_else(|| {
+                let is_python = *is_foreign && python.is_none();
+                let hint = if is_python {
+                    "; python=True runs programs in free Python"
+                } else {
+                    ""
+                };
+                PyEvaluated::without_program((*line, format!("{reason}{hint}")))
+            }),
+            Ok((program, lines, at)) => {
+                let known = evaluation.members[*at].result;
+                let result = known.map_or(&none, |known| &results[known.evaluated]);
+                let error = result.error.map(|mut error| {
+                    let line = known.and_then(|known| lines.get(known.step?));
+                    error.line = line.copied().unwrap_or(error.line);
+                    Fault::from(&error)
+                });
+                let internal = || result.internal.as_deref().map(Fault::internal);
+                PyEvaluated {
+                    program: Some(program.clone()),
+                    bad: None,
+                    language: Some("dsl"),
+                    error: error.or_else(internal).map(PyEvalError),
+                    result: Arc::clone(result),
+                }
             }
-        }
-    });
+        });
     Ok(evaluated.collect())
 }

@@ -15,6 +15,34 @@ const BELOW: usize = 16;
 /// Each block of code is read alone and, if no program in it can be read, together with the blocks before it, which
 /// may hold its functions and first steps. Code within lines of prose is tried last.
 pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
+    located(text, |text, lines, blocks| {
+        programs_in(text, lines, blocks, reading)
+    })
+}
+
+/// The code of a text that may be a program in another language, with the number of lines before each block: either
+/// one list of blocks, those between fences, or the whole text and then the blocks between its prose.
+pub fn code(text: &str) -> Vec<Vec<(usize, String)>> {
+    located(text, |text, mut lines, mut blocks| {
+        let mut lists = Vec::new();
+        if blocks.is_empty() {
+            lists.push(vec![(0, text.to_owned())]);
+            blocks = between_prose(&mut lines);
+            if blocks.is_empty() {
+                blocks = within_prose(&mut lines, is_statement);
+            }
+        }
+        let code = blocks.into_iter().map(|block| {
+            let (code, before) = laid_out(&lines, &[block]);
+            (before, code)
+        });
+        lists.push(code.collect());
+        lists
+    })
+}
+
+/// Passes on the text of the answer, its lines, and the blocks between its fences.
+fn located<T>(text: &str, then: impl FnOnce(&str, Vec<Line>, Vec<Block>) -> T) -> T {
     // Half of a surrogate pair, as an escape in JSON, is invalid in Rust; any other character will do.
     let text = text.trim_start_matches('\u{feff}');
     let text = &*if text.contains("\\ud") {
@@ -23,11 +51,11 @@ pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
         Cow::Borrowed(text)
     };
     if let Some(inner) = whole_json(text) {
-        return programs(&inner, reading);
+        return located(&inner, then);
     }
     let text = &*answer_of(text);
     if let Some(inner) = whole_json(text).or_else(|| fenced_json(text)) {
-        return programs(&inner, reading);
+        return located(&inner, then);
     }
     let has_prompts = text
         .lines()
@@ -40,11 +68,22 @@ pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
         }
     });
     let mut lines: Vec<Line> = lines.enumerate().flat_map(parts).collect();
-    let mut blocks = fenced(&mut lines);
+    let blocks = fenced(&mut lines);
+    if blocks.is_empty()
+        && let Some(inner) = json_of_lines(text, &lines)
+    {
+        return located(&inner, then);
+    }
+    then(text, lines, blocks)
+}
+
+fn programs_in(
+    text: &str,
+    mut lines: Vec<Line>,
+    mut blocks: Vec<Block>,
+    reading: &Reading,
+) -> Vec<Parsed> {
     if blocks.is_empty() {
-        if let Some(inner) = json_of_lines(text, &lines) {
-            return programs(&inner, reading);
-        }
         // A text that is entirely code needs no look at its lines.
         let whole = parse(text, reading, 0);
         if !whole.is_empty() && whole.iter().all(Result::is_ok) {

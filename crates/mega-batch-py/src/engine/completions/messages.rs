@@ -7,7 +7,7 @@ use crate::grids::type_name;
 
 /// The text of a model's completion: a `str`, a message with "content", or the assistant's last message in a list.
 /// Otherwise why there is none.
-pub(super) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
+pub(crate) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
     if let Ok(text) = object.cast::<PyString>() {
         // Half of a surrogate pair is not a character, and occurs in no program.
         return Ok(text.to_string_lossy().into_owned());

@@ -1,0 +1,151 @@
+//! What a worker replies, of which everything behind the head was written by a program.
+
+use arc_dsl::Grid;
+
+use crate::{Answer, Failure, FailureKind};
+
+/// How a job ended.
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "no worker replies")
+)]
+pub(crate) enum Ending {
+    Reply(Vec<u8>),
+    /// The worker is gone, for a reason.
+    Lost(String),
+    Cancelled,
+}
+
+/// The layout of `worker.py`: why the child was ended, its status, its time; then what it wrote.
+const HEAD: usize = 1 + 4 + 8;
+const NOTE: usize = 1 + 4 + 4 + 4;
+const RECORDS: usize = NOTE + 243;
+const ENDED: u8 = 2;
+const STEPS: i32 = 113;
+const FORBIDDEN: i32 = 114;
+
+/// Takes numbers from the beginning of a slice.
+fn number(bytes: &mut &[u8]) -> Option<u32> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(u32::from_le_bytes(*first))
+}
+
+fn part<'a>(bytes: &mut &'a [u8], size: usize) -> Option<&'a [u8]> {
+    let (first, rest) = bytes.split_at_checked(size)?;
+    *bytes = rest;
+    Some(first)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A record of the child.
+enum Record {
+    Output(Grid),
+    Failed(Failure),
+    NoProgram(u32, String),
+}
+
+fn record(bytes: &mut &[u8]) -> Option<Record> {
+    let kind = part(bytes, 1)?[0];
+    let (line, rows, columns) = (number(bytes)?, number(bytes)?, number(bytes)?);
+    let size = (rows as usize).checked_mul(columns as usize)?;
+    let data = part(bytes, size)?;
+    let failed = |kind| {
+        Record::Failed(Failure {
+            kind,
+            line,
+            message: text(data),
+        })
+    };
+    Some(match kind {
+        0 if size > 0 => {
+            let cells = data.iter().map(|cell| *cell as i8).collect();
+            Record::Output(Grid::from_cells(rows as usize, columns as usize, cells))
+        }
+        1 => failed(FailureKind::Exception),
+        2 => failed(FailureKind::NotAGrid),
+        3 => failed(FailureKind::Memory),
+        4 => Record::NoProgram(line, text(data)),
+        _ => return None,
+    })
+}
+
+/// The answer in a reply.
+pub(crate) fn answer(reply: &[u8], inputs: usize) -> Answer {
+    read(reply, inputs).unwrap_or_else(|| {
+        let failure = crashed("the program has written over its results".to_owned());
+        Answer::Ran(vec![Err(failure); inputs])
+    })
+}
+
+/// A program whose process ended.
+pub(crate) fn crashed(message: String) -> Failure {
+    Failure {
+        kind: FailureKind::Crashed,
+        line: 0,
+        message,
+    }
+}
+
+fn read(mut reply: &[u8], inputs: usize) -> Option<Answer> {
+    let mut head = part(&mut reply, HEAD)?;
+    let why = part(&mut head, 1)?[0];
+    let status = number(&mut head)? as i32;
+    let mut records = reply.get(RECORDS..)?;
+    let state = part(&mut reply, 1)?[0];
+    let _used = number(&mut reply)?;
+    let (line, size) = (number(&mut reply)?, number(&mut reply)? as usize);
+    let note = text(reply.get(..size)?);
+    let mut outputs = Vec::with_capacity(inputs);
+    while outputs.len() < inputs && !records.is_empty() {
+        match record(&mut records)? {
+            Record::Output(grid) => outputs.push(Ok(grid)),
+            Record::Failed(failure) => outputs.push(Err(failure)),
+            Record::NoProgram(line, reason) => return Some(Answer::NoProgram(line, reason)),
+        }
+    }
+    let (kind, message) = match (why, status) {
+        (1, _) => (
+            FailureKind::Cpu,
+            "the limit on CPU time was reached".to_owned(),
+        ),
+        (2, _) => (
+            FailureKind::Wall,
+            "the limit on time by the clock was reached".to_owned(),
+        ),
+        (_, STEPS) => (
+            FailureKind::Steps,
+            "the limit on steps was reached".to_owned(),
+        ),
+        // SIGSYS, by the filter of system calls, which has the same number on all architectures that it is for.
+        (_, -31) => (
+            FailureKind::Forbidden,
+            "network, processes, threads and signals are not allowed".to_owned(),
+        ),
+        (_, FORBIDDEN) => (FailureKind::Forbidden, format!("{note} is not allowed")),
+        (_, -24) => (
+            FailureKind::Cpu,
+            "the limit on CPU time was reached".to_owned(),
+        ),
+        (_, 0) if state == ENDED && outputs.len() == inputs => return Some(Answer::Ran(outputs)),
+        (_, signal @ ..0) => (
+            FailureKind::Crashed,
+            format!("its process was ended by signal {}", -signal),
+        ),
+        (_, status) => (
+            FailureKind::Crashed,
+            format!("it ended its process, with status {status}"),
+        ),
+    };
+    let has_line = !matches!(kind, FailureKind::Crashed);
+    let failure = Failure {
+        kind,
+        line: if has_line { line } else { 0 },
+        message,
+    };
+    outputs.resize(inputs, Err(failure));
+    Some(Answer::Ran(outputs))
+}
