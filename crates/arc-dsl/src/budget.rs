@@ -93,6 +93,20 @@ pub struct Context<'l> {
     pub(crate) running: Option<Primitive>,
     /// The innermost primitive that failed, if known.
     pub(crate) failed: Option<Primitive>,
+    pub(crate) identity: Identity,
+}
+
+/// What becomes of which value is which. Where it decides the order of a set, for Python copies a set that meets itself
+/// and builds another one where it meets an equal one, an evaluation without it reaches a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// Two values are two, as in the program.
+    #[default]
+    Kept,
+    /// Two equal ones may be one.
+    Merged,
+    /// The same, and one may be two.
+    Lost,
 }
 
 impl<'l> Context<'l> {
@@ -109,13 +123,21 @@ impl<'l> Context<'l> {
             nesting: 0,
             running: None,
             failed: None,
+            identity: Identity::Kept,
         }
+    }
+
+    /// The same for values of which less is known.
+    #[must_use]
+    pub fn with_identity(self, identity: Identity) -> Self {
+        Self { identity, ..self }
     }
 
     /// Resets everything that was used, but not the clock.
     pub(crate) fn renew(&mut self) {
         *self = Self {
             deadline: self.deadline,
+            identity: self.identity,
             ..Self::new(self.limits)
         };
     }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use arc_isa::Primitive;
 
-use crate::budget::{Context, Limits};
+use crate::budget::{Context, Identity, Limits};
 use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, EvalResult, Limit};
 use crate::primitives::native;
@@ -30,6 +30,7 @@ use crate::value::function::{Function, FunctionKind};
 pub struct Interpreter {
     limits: Limits,
     variables: Vec<Value>,
+    identity: Identity,
 }
 
 impl Interpreter {
@@ -40,6 +41,12 @@ impl Interpreter {
             limits,
             ..Self::default()
         }
+    }
+
+    /// The same for values of which less is known.
+    #[must_use]
+    pub fn with_identity(self, identity: Identity) -> Self {
+        Self { identity, ..self }
     }
 
     /// The limits.
@@ -111,7 +118,8 @@ impl Interpreter {
                 },
             });
         }
-        run(&self.limits, &mut self.variables, program)
+        let mut context = Context::new(&self.limits).with_identity(self.identity);
+        run(&mut context, &mut self.variables, program)
     }
 
     /// The values of all variables of a program, inputs included. The limits apply to each step separately, except that
@@ -160,7 +168,7 @@ impl Interpreter {
         function: &Value,
         arguments: &[&Value],
     ) -> (Result<Value, EvalError>, u64) {
-        let mut context = Context::new(&self.limits);
+        let mut context = Context::new(&self.limits).with_identity(self.identity);
         let result = context
             .call_value(function, arguments)
             .map_err(|kind| context.error(0, kind));
@@ -168,10 +176,13 @@ impl Interpreter {
     }
 }
 
-fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result<Value, EvalError> {
-    let mut context = Context::new(limits);
+fn run(
+    context: &mut Context<'_>,
+    variables: &mut Vec<Value>,
+    program: &Program,
+) -> Result<Value, EvalError> {
     for step in program.steps() {
-        let value = call_step(&mut context, variables, step)
+        let value = call_step(context, variables, step)
             .and_then(|value| {
                 let value = context.keep(value);
                 context.hold(u64::from(value.weight()))?;

@@ -289,6 +289,10 @@ impl Specialiser {
         let node = match value {
             Value::Primitive(primitive) => Node::Primitive(*primitive),
             Value::Tuple(_) => Node::Tuple(items()?.into()),
+            Value::Set(_) if !value.is_added_in_order() => {
+                let what = "a set that is not as if its elements were added in their order";
+                return Err(Reason::Types(what.to_owned()).into());
+            }
             Value::Set(_) => match items()?.as_slice() {
                 [item] => Node::Single(*item),
                 items => Node::Set(items.into()),

@@ -302,11 +302,9 @@ impl Specialiser {
     /// The product of two sets whose elements stand for other values.
     pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Specialised {
         let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
-        let mut ordered = true;
         for side in [a, b] {
             let source = self.source(side)?;
             containers.push(source.container);
-            ordered &= source.ordered;
             match source.template {
                 None => {
                     let hole = self.code.fresh(source.element);
@@ -330,7 +328,8 @@ impl Specialiser {
             container,
             holes: holes.into(),
             template,
-            ordered,
+            // The hashes of the pairs decide, and those of functions are not known.
+            ordered: false,
         }))
     }
 
