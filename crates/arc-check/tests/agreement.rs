@@ -157,6 +157,29 @@ fn power_ends_where_python_recurses_too_deep() {
     assert_eq!(errors, 4);
 }
 
+/// The first round is called by all others, those of another `power` around it included.
+#[test]
+fn power_of_power_ends_where_python_recurses_too_deep() {
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    for (inner, outer, expected) in [
+        (600, 600, Some(1199)),
+        (499, 500, None),
+        (500, 500, Some(999)),
+        (3, 300, None),
+    ] {
+        let steps = [
+            format!("power(vmirror, {inner})"),
+            format!("power(x1, {outer})"),
+        ];
+        let program = program(&[&*steps[0], &*steps[1], "x2(I)"]);
+        let input = Grid::from_rows(&[[1, 2]]).unwrap();
+        let reference = checker.check(&Prepared::new(&program), &input, &mut tally);
+        let kind = reference.err().map(|error| error.kind);
+        assert_eq!(kind, expected.map(ErrorKind::Recursion), "{inner} {outer}");
+    }
+    expect_agreement(&tally);
+}
+
 /// Two grids are painted, or one and another thing is chosen, before the order of any set is known.
 #[test]
 fn what_is_right_is_right_however_much_the_order_decides() {

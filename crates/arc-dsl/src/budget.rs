@@ -89,6 +89,8 @@ pub struct Context<'l> {
     /// The clock is checked when fewer steps than this remain; 0 if there is no deadline.
     next_clock_check: u64,
     pub(crate) nesting: u16,
+    /// How many rounds of `power` wait for one inside of them.
+    pub(crate) rounds: i32,
     /// The primitive called last. If a primitive that calls no others fails, it is this one.
     pub(crate) running: Option<Primitive>,
     /// The innermost primitive that failed, if known.
@@ -121,6 +123,7 @@ impl<'l> Context<'l> {
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
             next_clock_check: limits.timeout.map_or(0, |_| limits.max_steps),
             nesting: 0,
+            rounds: 0,
             running: None,
             failed: None,
             identity: Identity::Kept,

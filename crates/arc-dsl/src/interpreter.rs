@@ -10,7 +10,7 @@ use arc_isa::Primitive;
 use crate::budget::{Context, Identity, Limits};
 use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, EvalResult, Limit};
-use crate::primitives::native;
+use crate::primitives::{MOST_ROUNDS, native};
 use crate::program::{Callee, Operand, Program, Slot, Step};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
@@ -404,13 +404,27 @@ impl Context<'_> {
                 _ => self.call_value(function, &[arguments, &[fixed]].concat()),
             },
             FunctionKind::Power { function, n } => {
-                let mut x = self.call_value(function, arguments)?;
-                for _ in 1..*n {
-                    x = self.call_on(function, &x)?;
-                }
-                Ok(x)
+                let around = self.rounds;
+                let result = self.call_rounds(function, *n, arguments);
+                self.rounds = around;
+                result
             }
         }
+    }
+
+    /// Each round is called by the one after it, so the first one is called by all others, and Python recurses as deep.
+    fn call_rounds(&mut self, function: &Value, n: i32, arguments: &[&Value]) -> EvalResult<Value> {
+        let around = self.rounds;
+        self.rounds += n - 1;
+        if self.rounds >= MOST_ROUNDS {
+            return self.refuse(ErrorKind::Recursion(self.rounds + 1));
+        }
+        let mut x = self.call_value(function, arguments)?;
+        for left in (1..n).rev() {
+            self.rounds = around + left;
+            x = self.call_on(function, &x)?;
+        }
+        Ok(x)
     }
 
     /// Calls a function on the result of another one, which is held while it runs.
