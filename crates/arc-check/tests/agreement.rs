@@ -5,7 +5,11 @@
 
 use arc_check::agreement::{self, CHUNK, Checker, Path, Prepared, Tally};
 use arc_cpu::{Compiled, Machine, Stop};
-use arc_dsl::{ErrorKind, Grid, Interpreter, Limits, MAX_SIDE, builtin, parse_programs};
+use arc_dsl::{
+    ErrorKind, Grid, Interpreter, Limits, MAX_SIDE, Operand, Program, ProgramBuilder, Value,
+    builtin, parse_programs,
+};
+use arc_form::Options;
 
 /// The number of chunks of random cases.
 const CHUNKS: u64 = 24;
@@ -153,6 +157,29 @@ fn power_ends_where_python_recurses_too_deep() {
     assert_eq!(errors, 4);
 }
 
+/// The first round is called by all others, those of another `power` around it included.
+#[test]
+fn power_of_power_ends_where_python_recurses_too_deep() {
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    for (inner, outer, expected) in [
+        (600, 600, Some(1199)),
+        (499, 500, None),
+        (500, 500, Some(999)),
+        (3, 300, None),
+    ] {
+        let steps = [
+            format!("power(vmirror, {inner})"),
+            format!("power(x1, {outer})"),
+        ];
+        let program = program(&[&*steps[0], &*steps[1], "x2(I)"]);
+        let input = Grid::from_rows(&[[1, 2]]).unwrap();
+        let reference = checker.check(&Prepared::new(&program), &input, &mut tally);
+        let kind = reference.err().map(|error| error.kind);
+        assert_eq!(kind, expected.map(ErrorKind::Recursion), "{inner} {outer}");
+    }
+    expect_agreement(&tally);
+}
+
 /// Two grids are painted, or one and another thing is chosen, before the order of any set is known.
 #[test]
 fn what_is_right_is_right_however_much_the_order_decides() {
@@ -261,4 +288,97 @@ fn a_verdict_is_that_of_the_reference_whatever_the_expected_grid() {
         }
     }
     assert!(wrong > 2_000 && right > 1_000, "{wrong} {right}");
+}
+
+/// The program that assigns these to `x1`, `x2` and so on, and returns the last.
+fn program(steps: &[&str]) -> Program {
+    let lines = (1..).zip(steps);
+    let lines: String = lines
+        .map(|(at, step)| format!("    x{at} = {step}\n"))
+        .collect();
+    let text = format!("def f(I):\n{lines}    return x{}\n", steps.len());
+    parse_programs(&text).remove(0).unwrap()
+}
+
+/// The value that another step needs may be found again without this one.
+#[test]
+fn a_step_of_a_loop_fails_though_nothing_needs_its_value() {
+    let unused = program(&[
+        "apply(rbind(connect, (1, 0)), frozenset({(0, 2)}))",
+        "fork(lbind(branch, T), identity, dmirror)",
+        "apply(x2, x1)",
+    ]);
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    let prepared = Prepared::new(&unused);
+    let found = checker.check(&prepared, &Grid::filled(1, 1, 0), &mut tally);
+    assert_eq!(found.unwrap_err().kind, ErrorKind::Empty);
+    expect_agreement(&tally);
+}
+
+/// What equals another value is not that value, nor is it always written alike.
+#[test]
+fn equal_values_are_told_apart_as_python_does() {
+    let [a, b] = ["frozenset({7, 15})", "insert(15, frozenset({7}))"];
+    let meet =
+        "mpapply(intersection, frozenset({frozenset({7, 15})}), frozenset({frozenset({7, 15})}))";
+    // Python iterates over the grids the other way round.
+    let grids = [1, 7].map(|colour| Value::from(Grid::filled(1, 1, colour)));
+    let grids = Operand::from(Value::set(grids).into_literal());
+    let programs = [
+        (program(&[meet]), "(7, 15)"),
+        (
+            program(&[
+                "rbind(intersection, frozenset({7, 15}))",
+                &format!("x1({a})"),
+            ]),
+            a,
+        ),
+        (
+            program(&[b, "lbind(intersection, x1)", "x2(x1)"]),
+            "frozenset({15, 7})",
+        ),
+        (program(&[b, b, "lbind(intersection, x1)", "x3(x2)"]), a),
+        (
+            program(&["even(1)", "initset(x1)", "intersection(frozenset({0}), x2)"]),
+            "frozenset({False})",
+        ),
+        // Of nothing it is the value of 0.
+        (
+            program(&[
+                "rbind(insert, frozenset({8, 0}))",
+                "chain(tojvec, first, x1)",
+                "valmin(frozenset(), x2)",
+            ]),
+            "(0, 8)",
+        ),
+        (
+            ProgramBuilder::new("f").finish(grids).unwrap(),
+            "frozenset({((1,),), ((7,),)})",
+        ),
+        // The pairs that stand for those with functions are in another order than these.
+        (
+            program(&[
+                "palette(I)",
+                "insert(hmirror, initset(vmirror))",
+                "product(x1, x2)",
+                "argmin(x3, size)",
+                "first(x4)",
+            ]),
+            "1",
+        ),
+    ];
+    let input = Grid::from_rows(&[[3, 1, 7]]).unwrap();
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    for (program, expected) in &programs {
+        for fold in [true, false] {
+            let options = Options {
+                fold,
+                ..Options::default()
+            };
+            let prepared = Prepared::with(program, &options);
+            let found = checker.check(&prepared, &input, &mut tally);
+            assert_eq!(found.unwrap().to_string(), *expected);
+        }
+    }
+    expect_agreement(&tally);
 }

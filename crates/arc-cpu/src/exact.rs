@@ -13,7 +13,9 @@ use super::machine::Machine;
 use super::memory::Memory;
 use super::program::{Code, Region};
 use super::slot::{At, Slot};
-use arc_dsl::{Container, ContainerKind, ErrorKind, Interpreter, Primitive, Value, sorted_places};
+use arc_dsl::{
+    Container, ContainerKind, ErrorKind, Identity, Interpreter, Primitive, Value, sorted_places,
+};
 use arc_form::Type;
 
 /// An end of a set in the order of Python.
@@ -112,21 +114,32 @@ impl Code {
         }
     }
 
-    /// Whether a value of a region is built by primitives alone, from what is there before the region runs.
+    /// Whether a value of a region is built by primitives alone, by all that the region has, from what is there before it
+    /// runs.
     fn is_all_calls(&self, region: u32, argument: &Argument) -> bool {
+        let mut met = Vec::new();
+        let are_calls = self.meets_calls(region, argument, &mut met);
+        let mut all = self.definitions.iter().filter(|one| one.within == region);
+        // What the value does not need may fail all the same.
+        are_calls && all.all(|one| met.contains(&one.slot))
+    }
+
+    /// Whether a value of a region is built by primitives alone; adds the slots of those that build it.
+    fn meets_calls(&self, region: u32, argument: &Argument, met: &mut Vec<u32>) -> bool {
         let Argument::Slot(slot, _) = argument else {
             return true;
         };
         let Region { start, end, .. } = self.regions[region as usize];
         match self.definition(*slot) {
-            Some(one) if one.within == region => {
+            Some(one) if one.within == region && !met.contains(slot) => {
+                met.push(*slot);
                 matches!(
                     one.how,
                     How::Call(_) | How::Item(_) | How::Items | How::Set | How::Same
                 ) && self
                     .arguments(one)
                     .iter()
-                    .all(|one| self.is_all_calls(region, one))
+                    .all(|one| self.meets_calls(region, one, met))
             }
             Some(_) => true,
             None => {
@@ -626,7 +639,8 @@ impl Machine {
                 }
                 match primitive {
                     P::Argmax | P::Argmin => elements.get(best).ok_or(BailOut::Empty)?.clone(),
-                    _ => keys.get(best).ok_or(BailOut::Empty)?.clone(),
+                    // Of nothing it is the value of 0, which is in another region.
+                    _ => keys.get(best).ok_or(BailOut::Order)?.clone(),
                 }
             }
             _ => return Err(BailOut::Order),
@@ -636,17 +650,13 @@ impl Machine {
 
 /// A call by the reference.
 fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
-    if let (Primitive::Intersection, [a, b]) = (primitive, arguments)
-        && a == b
-    {
-        // Python copies a set that meets itself, but not one that meets an equal one.
-        return Err(BailOut::Order);
-    }
-    let result = Interpreter::default().call(Value::primitive(primitive), arguments);
+    let interpreter = Interpreter::default().with_identity(Identity::Lost);
+    let result = interpreter.call(Value::primitive(primitive), arguments);
     result.map_err(|error| match error.kind {
         ErrorKind::Empty => BailOut::Empty,
         ErrorKind::NoMatch => BailOut::NoMatch,
         ErrorKind::DivisionByZero => BailOut::DivisionByZero,
+        ErrorKind::Limit(_) => BailOut::Order,
         _ => BailOut::Fails,
     })
 }

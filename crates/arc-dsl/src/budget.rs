@@ -89,10 +89,26 @@ pub struct Context<'l> {
     /// The clock is checked when fewer steps than this remain; 0 if there is no deadline.
     next_clock_check: u64,
     pub(crate) nesting: u16,
+    /// How many rounds of `power` wait for one inside of them.
+    pub(crate) rounds: i32,
     /// The primitive called last. If a primitive that calls no others fails, it is this one.
     pub(crate) running: Option<Primitive>,
     /// The innermost primitive that failed, if known.
     pub(crate) failed: Option<Primitive>,
+    pub(crate) identity: Identity,
+}
+
+/// What becomes of which value is which. Where it decides the order of a set, for Python copies a set that meets itself
+/// and builds another one where it meets an equal one, an evaluation without it reaches a limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// Two values are two, as in the program.
+    #[default]
+    Kept,
+    /// Two equal ones may be one.
+    Merged,
+    /// The same, and one may be two.
+    Lost,
 }
 
 impl<'l> Context<'l> {
@@ -107,15 +123,24 @@ impl<'l> Context<'l> {
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
             next_clock_check: limits.timeout.map_or(0, |_| limits.max_steps),
             nesting: 0,
+            rounds: 0,
             running: None,
             failed: None,
+            identity: Identity::Kept,
         }
+    }
+
+    /// The same for values of which less is known.
+    #[must_use]
+    pub fn with_identity(self, identity: Identity) -> Self {
+        Self { identity, ..self }
     }
 
     /// Resets everything that was used, but not the clock.
     pub(crate) fn renew(&mut self) {
         *self = Self {
             deadline: self.deadline,
+            identity: self.identity,
             ..Self::new(self.limits)
         };
     }

@@ -7,11 +7,11 @@ use smallvec::SmallVec;
 
 use arc_isa::Primitive;
 
-use crate::budget::{Context, Limits};
+use crate::budget::{Context, Identity, Limits};
 use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, EvalResult, Limit};
 use crate::grid::Grid;
-use crate::primitives::native;
+use crate::primitives::{MOST_ROUNDS, native};
 use crate::program::{Callee, Operand, Program, Slot, Step};
 use crate::sizes;
 use crate::typed::TypedPrimitive;
@@ -32,6 +32,7 @@ use crate::value::function::{Function, FunctionKind};
 pub struct Interpreter {
     limits: Limits,
     variables: Vec<Value>,
+    identity: Identity,
 }
 
 impl Interpreter {
@@ -42,6 +43,12 @@ impl Interpreter {
             limits,
             ..Self::default()
         }
+    }
+
+    /// The same for values of which less is known.
+    #[must_use]
+    pub fn with_identity(self, identity: Identity) -> Self {
+        Self { identity, ..self }
     }
 
     /// The limits.
@@ -75,7 +82,7 @@ impl Interpreter {
         }
         self.variables.clear();
         self.variables.push(input.into());
-        let mut context = Context::new(&self.limits);
+        let mut context = Context::new(&self.limits).with_identity(self.identity);
         let steps = program.steps().split_at(sizes::before_last(program));
         let result = run(&mut context, &mut self.variables, steps.0).and_then(|()| {
             let size = sizes::of_output(&context, program, &self.variables);
@@ -141,7 +148,7 @@ impl Interpreter {
                 },
             });
         }
-        let mut context = Context::new(&self.limits);
+        let mut context = Context::new(&self.limits).with_identity(self.identity);
         run(&mut context, &mut self.variables, program.steps())?;
         Ok(resolve(&self.variables, program.output()).clone())
     }
@@ -192,7 +199,7 @@ impl Interpreter {
         function: &Value,
         arguments: &[&Value],
     ) -> (Result<Value, EvalError>, u64) {
-        let mut context = Context::new(&self.limits);
+        let mut context = Context::new(&self.limits).with_identity(self.identity);
         let result = context
             .call_value(function, arguments)
             .map_err(|kind| context.error(0, kind));
@@ -429,13 +436,27 @@ impl Context<'_> {
                 _ => self.call_value(function, &[arguments, &[fixed]].concat()),
             },
             FunctionKind::Power { function, n } => {
-                let mut x = self.call_value(function, arguments)?;
-                for _ in 1..*n {
-                    x = self.call_on(function, &x)?;
-                }
-                Ok(x)
+                let around = self.rounds;
+                let result = self.call_rounds(function, *n, arguments);
+                self.rounds = around;
+                result
             }
         }
+    }
+
+    /// Each round is called by the one after it, so the first one is called by all others, and Python recurses as deep.
+    fn call_rounds(&mut self, function: &Value, n: i32, arguments: &[&Value]) -> EvalResult<Value> {
+        let around = self.rounds;
+        self.rounds += n - 1;
+        if self.rounds >= MOST_ROUNDS {
+            return self.refuse(ErrorKind::Recursion(self.rounds + 1));
+        }
+        let mut x = self.call_value(function, arguments)?;
+        for left in (1..n).rev() {
+            self.rounds = around + left;
+            x = self.call_on(function, &x)?;
+        }
+        Ok(x)
     }
 
     /// Calls a function on the result of another one, which is held while it runs.

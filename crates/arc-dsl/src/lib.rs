@@ -73,7 +73,7 @@ mod value;
 
 pub use arc_isa::{ContainerKind, Primitive, Type};
 pub use batt_file::{BattFile, Entry, EntryKind};
-pub use budget::{Context, Limits, WORK_PER_STEP};
+pub use budget::{Context, Identity, Limits, WORK_PER_STEP};
 pub use constants::Constant;
 pub use dialect::{Dialect, Sample};
 pub use error::{ErrorKind, EvalError, Limit, ValueKind};

@@ -24,7 +24,7 @@ mod containers;
 mod extents;
 mod functions;
 pub(crate) mod loops;
-mod objects;
+pub(crate) mod objects;
 mod painting;
 mod patches;
 #[cfg(test)]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{
-    Container, Context, ErrorKind, EvalError, Grid, Limit, Limits, MOST_ROUNDS, Primitive,
-    Type as Signature, Value,
+    Container, Context, ErrorKind, EvalError, Grid, Identity, Limit, Limits, MOST_ROUNDS,
+    Primitive, Type as Signature, Value,
 };
 
 /// Why an evaluation gave no value.
@@ -88,7 +88,7 @@ impl Evaluator {
             #[cfg(test)]
             after: self.after,
         };
-        let mut context = Context::new(&self.limits);
+        let mut context = Context::new(&self.limits).with_identity(Identity::Lost);
         let result = evaluation.top(&mut context, &form.body);
         let result = result.map_err(|kind| evaluation.stop(kind));
         self.values.clear();

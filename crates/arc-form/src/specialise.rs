@@ -153,6 +153,8 @@ pub struct Specialiser {
     scopes: Vec<usize>,
     work: u32,
     depth: u32,
+    /// How many rounds of `power` wait for one inside of them, at most.
+    waiting: i32,
 }
 
 /// How deeply functions may call each other.
@@ -194,6 +196,7 @@ impl Specialiser {
             scopes: Vec::new(),
             work: 0,
             depth: 0,
+            waiting: 0,
             options,
         }
     }
@@ -226,7 +229,7 @@ impl Specialiser {
         self.symbols.clear();
         self.applied.truncate(0);
         self.keys.clear();
-        (self.work, self.depth) = (0, 0);
+        (self.work, self.depth, self.waiting) = (0, 0, 0);
         self.scopes.clear();
         self.code.clear();
         self.code.line = line;
@@ -289,6 +292,10 @@ impl Specialiser {
         let node = match value {
             Value::Primitive(primitive) => Node::Primitive(*primitive),
             Value::Tuple(_) => Node::Tuple(items()?.into()),
+            Value::Set(_) if !value.is_added_in_order() => {
+                let what = "a set that is not as if its elements were added in their order";
+                return Err(Reason::Types(what.to_owned()).into());
+            }
             Value::Set(_) => match items()?.as_slice() {
                 [item] => Node::Single(*item),
                 items => Node::Set(items.into()),

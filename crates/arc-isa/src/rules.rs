@@ -262,6 +262,16 @@ pub(crate) fn extremum(arguments: &[Type]) -> Result<Typing, Unlike> {
     }
 }
 
+/// Elements of both arguments, which are those of the second one if that is smaller: `True` where the first one has 1.
+pub(crate) fn common(arguments: &[Type]) -> Result<Typing, Unlike> {
+    let first = arguments[0].clone();
+    if first == arguments[1] {
+        sure(first)
+    } else {
+        checked(first)
+    }
+}
+
 /// Like the first argument.
 pub(crate) fn like_first(arguments: &[Type]) -> Result<Typing, Unlike> {
     sure(arguments[0].clone())

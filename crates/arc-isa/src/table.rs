@@ -106,7 +106,7 @@ macro_rules! for_each_primitive {
             /// The elements that both sets have.
             intersection[cx](a: FrozenSet, b: FrozenSet) -> FrozenSet {
                 uses: &[Use::Cells, Use::Cells],
-                result: Some(rules::like_first),
+                result: Some(rules::common),
                 sampling: Sampling::SharedElements,
             };
             /// The elements of `a` that `b` lacks, in a container of the kind of `a`.

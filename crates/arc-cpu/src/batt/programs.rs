@@ -5,7 +5,9 @@
 //! Each program keeps its own order of steps and its own line numbers, so it ends as it does alone: with its
 //! value, or with the error of its first step that fails, even if its result does not need that step.
 
-use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Primitive, Program, Step, Value};
+use arc_dsl::{
+    Callee, Dialect, EvalError, Grid, Identity, Operand, Primitive, Program, Step, Value,
+};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -14,7 +16,6 @@ mod kinds;
 
 use super::{Batt, Bounds, Called, Failed, Full, MOST_ARGUMENTS, NodeId, Pushed, Why};
 use crate::bail_out::BailOut;
-use crate::definition::has_one_order;
 
 /// A program that was [added](Batt::add) to a batt; [`Batt::result`] returns its results.
 #[derive(Debug, Clone, Default)]
@@ -214,6 +215,8 @@ impl Batt {
         let mut variables = std::mem::take(&mut self.steps.variables);
         variables.clear();
         variables.push(self.input());
+        // Equal calls are one node, and so are equal literals.
+        self.interpreter = std::mem::take(&mut self.interpreter).with_identity(Identity::Merged);
         let mut merged = Merged::default();
         let added = self.add_all(program, &mut variables, &mut merged);
         self.steps.variables = variables;
@@ -290,16 +293,6 @@ impl Batt {
         }
         let count = step.arguments.len();
         let arguments = &arguments[..count];
-        if let (Callee::Primitive(Primitive::Intersection), [a, b]) =
-            (step.callee, &*step.arguments)
-            && arguments[0] == arguments[1]
-            && !matches!((a, b), (Operand::Slot(a), Operand::Slot(b)) if a == b)
-            && !self.has_one_order(arguments[0])
-        {
-            // Python copies a set that meets itself, but not one that meets an equal one, which is one node with it.
-            let reason = BailOut::Order;
-            return Err(Refused::BailOut { line, reason });
-        }
         (key[0], key[1]) = (number, count as u32);
         merged.calls += 1;
         if let Some(known) = self.steps.known.get(&key) {
@@ -330,14 +323,6 @@ impl Batt {
         };
         self.steps.known.insert(key, known);
         merged.take(known, line)
-    }
-
-    /// Whether each value of a node can only be in one order.
-    fn has_one_order(&self, node: NodeId) -> bool {
-        (0..self.inputs).all(|input| {
-            self.error(node, input).is_some()
-                || self.value(node, input).as_ref().is_ok_and(has_one_order)
-        })
     }
 
     fn operand(&mut self, operand: &Operand, variables: &[NodeId]) -> Result<NodeId, Full> {

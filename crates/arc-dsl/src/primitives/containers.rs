@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 
 use arc_isa::{ContainerKind, Primitive, Type};
 
-use crate::budget::Context;
-use crate::error::{ErrorKind, EvalResult, ValueKind};
+use crate::budget::{Context, Identity};
+use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, are_patches, sorting};
@@ -69,11 +69,16 @@ pub(super) fn intersection(
     a: Container<'_>,
     b: Container<'_>,
 ) -> EvalResult<Value> {
-    if a.value
-        .address()
-        .is_some_and(|at| Some(at) == b.value.address())
-        && let Some(copy) = a.value.copied_set()
-    {
+    let is_one = (a.value.address()).is_some_and(|at| Some(at) == b.value.address());
+    let is_unknown = match cx.identity {
+        Identity::Kept => false,
+        Identity::Merged => is_one,
+        Identity::Lost => a.value == b.value,
+    };
+    if is_unknown && a.len() > 1 {
+        return Err(Limit::Memory.into());
+    }
+    if is_one && let Some(copy) = a.value.copied_set() {
         return Ok(copy);
     }
     // Python goes over the smaller set, and keeps its elements.

@@ -367,7 +367,7 @@ pub(super) fn compress(grid: &Grid) -> Grid {
 }
 
 /// What Python returns for grids with other cells than colours, or with rows of unequal length.
-pub(super) mod untyped {
+pub(crate) mod untyped {
     use arc_isa::Primitive;
 
     use crate::budget::Context;
@@ -392,23 +392,41 @@ pub(super) mod untyped {
         match (primitive, arguments) {
             (P::Objects, &[grid, univalued, diagonal, without_bg]) => {
                 let flags = [univalued, diagonal, without_bg].map(Value::is_truthy);
-                by_rank(cx, grid, flags)
+                let objects = by_rank(cx, grid, flags, cell)?;
+                copied_set_of(cx, objects.into_iter().map(Value::frozenset))
             }
-            (P::Partition | P::Fgpartition, &[grid]) => partition(cx, primitive, grid),
+            (P::Partition, &[grid]) => {
+                let palette = Value::frozenset(colours(grid)?);
+                partition(cx, grid, &palette, cell)
+            }
+            (P::Fgpartition, &[grid]) => {
+                let palette = Value::frozenset(colours(grid)?);
+                let palette = set_minus(&palette, &Value::set([background(grid)?]))?;
+                partition(cx, grid, &palette, cell)
+            }
             (P::Occurrences, &[grid, object]) => occurrences(cx, grid, object),
-            (P::Frontiers, &[grid]) => frontiers(cx, grid),
+            (P::Frontiers, &[grid]) => frontiers(cx, grid, cell),
             (P::Compress, &[grid]) => compress(cx, grid),
             _ => Err(Refusal::Raises),
         }
     }
 
+    /// The cell of this dialect or another: of a value at a row and a column.
+    pub(crate) type CellOf = fn(Value, i32, i32) -> Value;
+
+    fn cell(value: Value, i: i32, j: i32) -> Value {
+        Value::pair(&value, &Value::pair(&Value::Int(i), &Value::Int(j)))
+    }
+
     /// Replaces the cells' values by their ranks, finds the objects of that grid, and puts the values back into the
-    /// cells: an object may hold any values that a grid holds.
-    fn by_rank(
+    /// cells: an object may hold any values that a grid holds. The objects are in the order in which they are found, and
+    /// their cells in that in which they are added.
+    pub(crate) fn by_rank(
         cx: &mut Context<'_>,
         grid: &Value,
         [univalued, diagonal, without_bg]: [bool; 3],
-    ) -> PythonResult {
+        cell: CellOf,
+    ) -> PythonResult<Vec<Vec<Value>>> {
         let cells = cells(grid)?;
         let mut values: Vec<Value> = cells.iter().flatten().cloned().collect();
         values.sort();
@@ -432,31 +450,29 @@ pub(super) mod untyped {
         cx.reserve(found.iter().map(|object| 2 * object.len() as u64).sum())?;
         let cell = |at: &u32| {
             let (i, j) = (*at as usize / width, *at as usize % width);
-            Value::pair(&values[ranked.at(i, j) as usize], &location(i, j))
+            let value = values[ranked.at(i, j) as usize].clone();
+            cell(value, i as i32, j as i32)
         };
         let found = Flood::new(ranked.clone(), univalued, diagonal, background).run();
-        let objects = found.objects();
-        copied_set_of(
-            cx,
-            objects.map(|locs| Value::frozenset(locs.iter().map(cell))),
-        )
+        let objects = found.objects().map(|locs| locs.iter().map(cell).collect());
+        Ok(objects.collect())
     }
 
-    fn partition(cx: &mut Context<'_>, primitive: Primitive, grid: &Value) -> PythonResult {
+    /// An object for each of these values in a grid.
+    pub(crate) fn partition(
+        cx: &mut Context<'_>,
+        grid: &Value,
+        palette: &Value,
+        cell: CellOf,
+    ) -> PythonResult {
         let rows = rows(grid)?;
-        let mut palette = Value::frozenset(colours(grid)?);
-        if primitive == Primitive::Fgpartition {
-            let below = Value::set([background(grid)?]);
-            palette = set_minus(&palette, &below)?;
-        }
-        let values = list(&palette)?;
         let mut objects = Vec::new();
-        for value in &values {
+        for value in &list(palette)? {
             let mut cells = Vec::new();
-            for (i, row) in rows.iter().enumerate() {
+            for (i, row) in (0..).zip(&rows) {
                 cx.work(row.len() as u64)?;
-                let here = row.iter().enumerate().filter(|(_, cell)| *cell == value);
-                cells.extend(here.map(|(j, cell)| Value::pair(cell, &location(i, j))));
+                let here = (0..).zip(row).filter(|(_, cell)| *cell == value);
+                cells.extend(here.map(|(j, value)| cell(value.clone(), i, j)));
             }
             objects.push(Value::set(cells));
         }
@@ -501,13 +517,13 @@ pub(super) mod untyped {
         values.windows(2).all(|two| two[0] == two[1]) && !values.is_empty()
     }
 
-    fn frontiers(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+    pub(crate) fn frontiers(cx: &mut Context<'_>, grid: &Value, cell: CellOf) -> PythonResult {
         let (height, width) = sides(grid)?;
         let all = rows(grid)?;
         let columns = transposed(&all);
         let cell = |i: usize, j: usize| {
-            let cell = item(&item(grid, i)?, j)?;
-            Ok(Value::pair(&cell, &location(i, j)))
+            let value = item(&item(grid, i)?, j)?;
+            Ok(cell(value, i as i32, j as i32))
         };
         let (mut horizontal, mut vertical) = (Vec::new(), Vec::new());
         for i in (0..height).filter(|&i| is_uniform(&all[i])) {

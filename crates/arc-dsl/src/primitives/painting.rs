@@ -56,9 +56,8 @@ fn in_order(grid: &Grid, obj: Patch<'_>) -> impl Iterator<Item = Cell> {
 
 /// Whether ascending cells have two colours at one location of the grid.
 fn overlaps(grid: &Grid, cells: &[Cell]) -> bool {
-    if let ([first, ..], [.., last]) = (cells, cells)
-        && first.colour == last.colour
-    {
+    // Those of a tuple are in any order.
+    if cells.iter().all(|cell| cell.colour == cells[0].colour) {
         return false;
     }
     let mut seen = vec![false; grid.cells().len()];
@@ -226,6 +225,18 @@ mod tests {
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()
+    }
+
+    #[test]
+    fn what_is_moved_is_a_set_in_whose_order_it_is_painted() {
+        let cells =
+            [(5, 0), (6, 0), (5, 1)].map(|(c, j)| Value::Cell(Cell::new(c, Loc::new(0, j))));
+        let moved = [
+            &grid(&[&[0, 0, 0]]),
+            &Value::tuple(cells.to_vec()),
+            &Value::Loc(Loc::new(0, 1)),
+        ];
+        assert_eq!(call(Primitive::Move, &moved), Ok(grid(&[&[0, 5, 5]])));
     }
 
     #[test]

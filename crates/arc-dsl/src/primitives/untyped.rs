@@ -175,7 +175,7 @@ pub(crate) fn int(value: &Value) -> PythonResult<i32> {
 }
 
 /// The integer, if within the bound.
-pub(super) fn number(n: i64) -> PythonResult {
+pub(crate) fn number(n: i64) -> PythonResult {
     match i32::try_from(n) {
         Ok(n) if n.unsigned_abs() <= MAX_INT as u32 => Ok(Value::Int(n)),
         _ => Err(Limit::Integer.into()),
@@ -234,8 +234,13 @@ pub(super) fn set_minus(a: &Value, b: &Value) -> PythonResult {
 }
 
 /// `a | b` of two sets.
-pub(super) fn set_union(a: &Value, b: &Value) -> PythonResult {
+pub(crate) fn set_union(a: &Value, b: &Value) -> PythonResult {
     let (first, second) = (elements(a)?, elements(b)?);
+    if a.address() == b.address()
+        && let Some(copy) = a.copied_set()
+    {
+        return Ok(copy);
+    }
     let mut all: Vec<Value> = first.iter_stored().map(Cow::into_owned).collect();
     let of_first = all.len();
     let mut numbers = Vec::with_capacity(second.len());

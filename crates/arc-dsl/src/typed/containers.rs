@@ -12,6 +12,7 @@ use super::python::{
 };
 use super::samples::sorted;
 use crate::budget::Context;
+use crate::primitives::untyped::set_union;
 use crate::value::Value;
 use crate::value::foreign::Foreign;
 
@@ -97,7 +98,7 @@ pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonRes
     }
 }
 
-pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+pub(super) fn combine_f(_: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if let (Value::Bool(a), Value::Bool(b)) = (a, b) {
         return Ok(Value::Bool(*a || *b));
     }
@@ -105,7 +106,7 @@ pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonRes
         return Ok(Value::Int(a | b));
     }
     match (elements(a)?.kind, elements(b)?.kind) {
-        (ContainerKind::Set, ContainerKind::Set) => public(cx, P::Combine, &[a, b]),
+        (ContainerKind::Set, ContainerKind::Set) => set_union(a, b),
         _ => Err(Refusal::Raises),
     }
 }
@@ -269,8 +270,8 @@ pub(super) fn sfilter_f(
     container: &Value,
     condition: &Value,
 ) -> PythonResult {
-    let set = as_set(cx, container)?;
-    public(cx, P::Sfilter, &[&set, condition])
+    let kept = public(cx, P::Sfilter, &[container, condition])?;
+    as_set(cx, &kept)
 }
 
 pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> PythonResult {

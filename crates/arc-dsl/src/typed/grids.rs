@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
-use super::objects::cells_of;
+use super::objects::cell;
 use super::patches::commonest;
 use super::python::{
     NEGATIVE_INFINITY, PythonResult, Refusal, as_tuple, both, call, elements, empty_tuple, equal,
@@ -109,8 +109,13 @@ pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     if !is_grid(grid) {
         return Ok(Value::empty_set());
     }
-    let object = public(cx, P::Asobject, &[grid])?;
-    cells_of(cx, &object)
+    let mut cells = cx.collector(SET);
+    for (i, row) in (0..).zip(list(grid)?) {
+        for (j, value) in (0..).zip(list(&row)?) {
+            cells.push(cx, cell(value, i, j))?;
+        }
+    }
+    Ok(cells.finish(cx)?)
 }
 
 pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> PythonResult {

@@ -5,13 +5,14 @@ use std::cmp::Ordering;
 use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
-use super::objects::{cells_of, locs_of, public_object};
+use super::objects::{locs_of, public_cells};
 use super::python::{
-    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, PythonResult, Refusal, as_set, both, call,
-    collected, elements, equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length,
-    minus, negated, plus, public, three, triple, two,
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, PythonResult, Refusal, both, call, collected,
+    elements, equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus,
+    negated, plus, public, three, triple, two,
 };
 use crate::budget::Context;
+use crate::primitives::untyped::{number, set_union};
 use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
@@ -146,7 +147,7 @@ pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
 
 pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
     let (a, b) = both(cx, T::Dneighbors, T::Ineighbors, loc)?;
-    public(cx, P::Combine, &[&a, &b])
+    set_union(&a, &b)
 }
 
 /// The set of two opposite corners, which has the bounding box of the patch.
@@ -407,13 +408,25 @@ pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> Py
     if length(obj)? == 0 {
         return Ok(Value::empty_set());
     }
-    two(&call(cx, T::Ulcorner, &[obj])?)?;
-    // If Python could not unpack a cell, it raises an exception here too.
-    let object = public_object(cx, obj)?;
-    let object = as_set(cx, &object)?;
-    let factor = Value::Int(int(factor)?);
-    let upscaled = public(cx, P::Upscale, &[&object, &factor])?;
-    cells_of(cx, &upscaled)
+    let (i, j) = two(&call(cx, T::Ulcorner, &[obj])?)?;
+    let back = Value::pair(&negated(cx, &i)?, &negated(cx, &j)?);
+    let normed = call(cx, T::Shift, &[obj, &back])?;
+    let factor = int(factor)?;
+    let mut all = cx.collector(SET);
+    for cell in elements(&normed)?.iter() {
+        let (i, j, c) = three(&cell)?;
+        let place = |n: &Value, more: i32| -> PythonResult {
+            number(i64::from(int(n)?) * i64::from(factor) + i64::from(more))
+        };
+        for di in 0..factor {
+            for dj in 0..factor {
+                all.push(cx, triple(place(&i, di)?, place(&j, dj)?, c.clone()))?;
+            }
+        }
+    }
+    let all = all.finish(cx)?;
+    let copy = all.copied_set().unwrap_or(all);
+    call(cx, T::Shift, &[&copy, &Value::pair(&i, &j)])
 }
 
 /// After how many columns or rows an object repeats.
@@ -423,7 +436,7 @@ fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> PythonResu
     if int(&extent)? < 2 {
         return Ok(extent);
     }
-    let object = public_object(cx, &normalized)?;
+    let object = public_cells(cx, SET, &normalized)?;
     public(cx, period, &[&object])
 }
 

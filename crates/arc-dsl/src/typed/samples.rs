@@ -153,15 +153,16 @@ pub(super) fn get_val_rank(
     Ok(cx.call(compfunc, &[&element])?)
 }
 
-/// The distinct elements in ascending order of their frequency; equally frequent ones by `Ord`.
+/// The distinct elements in ascending order of their frequency; equally frequent ones in the order of their set.
 fn by_count(cx: &mut Context<'_>, container: &Value) -> PythonResult<Vec<Value>> {
     let mut values = list(container)?;
     let weight = values.iter().map(|value| u64::from(value.weight())).sum();
-    cx.work(sorting(values.len(), weight))?;
+    cx.work(2 * sorting(values.len(), weight))?;
+    let mut ranks = list(&Value::set(values.iter().cloned()))?;
     values.sort();
-    let mut runs: Vec<_> = values.chunk_by(|a, b| a == b).collect();
-    runs.sort_by_key(|run| run.len());
-    Ok(runs.into_iter().map(|run| run[0].clone()).collect())
+    let below = |value: &Value| values.partition_point(|other| other < value);
+    ranks.sort_by_cached_key(|value| values[below(value)..].partition_point(|one| one == value));
+    Ok(ranks)
 }
 
 pub(super) fn get_common_rank_t(

@@ -41,6 +41,14 @@ impl Value {
         exchanged(&in_order(self).collect::<Vec<_>>(), Value::set)
     }
 
+    /// Whether a set to which its elements are added in the order of iteration, or a copy of that, is like it or its copy.
+    #[must_use]
+    pub fn is_added_in_order(&self) -> bool {
+        let added = Value::set(in_order(self));
+        let table = |set: &Value| set.copied_set().and_then(|copy| copy.set_table());
+        in_order(&added).eq(in_order(self)) && table(&added) == table(self)
+    }
+
     /// The same value with its sets as they are read from its text.
     #[must_use]
     pub fn into_literal(self) -> Self {

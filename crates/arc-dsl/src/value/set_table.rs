@@ -110,7 +110,7 @@ const INLINE: usize = 32;
 
 /// The table of a set. Its elements are numbers below a bound, all different; their hashes are passed to each function,
 /// indexed by these numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     /// A power of two of them, at least 8.
     slots: SmallVec<[u32; INLINE]>,

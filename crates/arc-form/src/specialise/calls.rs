@@ -12,7 +12,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use arc_dsl::{
-    ContainerKind, Interpreter, Limits, MOST_ROUNDS, Primitive, Type as Signature, Value, ValueKind,
+    ContainerKind, Identity, Interpreter, Limits, MOST_ROUNDS, Primitive, Type as Signature, Value,
+    ValueKind,
 };
 
 /// The primitives that [`Specialiser::rearrange`] may apply to values that are not compile-time objects.
@@ -477,17 +478,6 @@ impl Specialiser {
 
     /// A call with run-time values: the instruction, or its value if that is known.
     fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
-        if let (Primitive::Intersection, &[a, b]) = (primitive, arguments)
-            && (a == b
-                || self
-                    .symbols
-                    .value(a)
-                    .is_some_and(|a| Some(a) == self.symbols.value(b)))
-        {
-            // Python copies a set that meets itself, but not one that meets an equal one, which is one value here.
-            let what = "two equal sets meet, which may be one";
-            return Err(Reason::Types(what.to_owned()).into());
-        }
         if self.are_constants(arguments)
             && let Some(value) = self.fold(primitive, arguments)
         {
@@ -533,7 +523,8 @@ impl Specialiser {
             max_cells: u64::from(MOST_WEIGHT),
             max_elements: u64::from(MOST_WEIGHT),
             ..Limits::default()
-        });
+        })
+        .with_identity(Identity::Lost);
         let value = interpreter
             .call(Value::primitive(primitive), &values?)
             .ok()?;

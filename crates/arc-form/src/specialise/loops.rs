@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
 use super::{Arguments, Reason, RegionEnd, Specialised, Specialiser};
-use arc_dsl::{Container, Primitive, Type as Signature, Value};
+use arc_dsl::{Container, MOST_ROUNDS, Primitive, Type as Signature, Value};
 use arc_isa::rules;
 
 /// The longest tuple whose loop is unrolled.
@@ -302,11 +302,9 @@ impl Specialiser {
     /// The product of two sets whose elements stand for other values.
     pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Specialised {
         let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
-        let mut ordered = true;
         for side in [a, b] {
             let source = self.source(side)?;
             containers.push(source.container);
-            ordered &= source.ordered;
             match source.template {
                 None => {
                     let hole = self.code.fresh(source.element);
@@ -330,7 +328,8 @@ impl Specialiser {
             container,
             holes: holes.into(),
             template,
-            ordered,
+            // The hashes of the pairs decide, and those of functions are not known.
+            ordered: false,
         }))
     }
 
@@ -483,10 +482,24 @@ impl Specialiser {
 
     /// A function applied `n` times, with `n` at least 2.
     pub(super) fn power(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Specialised {
-        let mut value = argument;
-        let Some(rounds) = self.symbols.value(n).and_then(Value::as_int) else {
-            return self.power_at_run_time(function, n, argument);
+        let rounds = self.symbols.value(n).and_then(Value::as_int);
+        let around = self.waiting;
+        self.waiting += rounds.unwrap_or(MOST_ROUNDS) - 1;
+        if self.waiting >= MOST_ROUNDS {
+            let what = "`power` inside of `power`, for which Python may recurse too deep";
+            return Err(Reason::Function(what.to_owned()).into());
+        }
+        let result = match rounds {
+            Some(rounds) => self.power_of(function, rounds, argument),
+            None => self.power_at_run_time(function, n, argument),
         };
+        self.waiting = around;
+        result
+    }
+
+    /// The same for a number that is known.
+    fn power_of(&mut self, function: Symbol, rounds: i32, argument: Symbol) -> Specialised {
+        let mut value = argument;
         if rounds <= UNROLLED_ROUNDS {
             for _ in 0..rounds {
                 value = self.call(function, &[value])?;

@@ -402,6 +402,9 @@ impl Symbols {
             .collect();
         if let Some(values) = values {
             let set = Value::set(values);
+            if !set.is_added_in_order() {
+                return None;
+            }
             let in_order = set.as_container().into_iter().flat_map(Container::iter);
             different = in_order.map(|value| self.constant(&value)).collect();
         }

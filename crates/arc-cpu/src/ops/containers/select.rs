@@ -154,7 +154,12 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Se
             Selection::new(kernel, &[C::AsIs, C::Patch])
         }
         (Type::Set(_) | Type::Tuple(_) | Type::Fixed(_), _) if !is_patch(result) => {
-            let element = joined(&a.element()?, &b.element()?)?;
+            let (a, b) = (a.element()?, b.element()?);
+            // True is in common with 1, and may be that of either.
+            let element = match primitive {
+                P::Intersection => a.join(&b)?,
+                _ => joined(&a, &b)?,
+            };
             let list = Type::tuple_of(element.clone());
             let kernel = pick(&INTERSECTION_OF_LISTS, &DIFFERENCE_OF_LISTS);
             let made = container_like(result, &element);
