@@ -14,6 +14,7 @@ use crate::text::globals::Binding;
 use crate::text::lexer::Token;
 use crate::text::lowering::{KnownType, LocalFunction, Lowering};
 use crate::text::statements::Parameter;
+use crate::text::syntax::MAX_NESTING;
 use crate::text::tokens::{Result, described, told};
 use crate::text::tree::{Function, Trailer, names_set};
 use crate::value::Value;
@@ -204,6 +205,10 @@ impl<'t> Lowering<'_, 't> {
         set: Option<&[Token<'t>]>,
         lower: impl FnOnce(&mut Self) -> Result<Operand>,
     ) -> Result<LocalFunction<'t>> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            return self.fail(name, ParseErrorKind::Nesting { max: MAX_NESTING });
+        }
         let around = self.captures_of(&parameters, used, set.unwrap_or_default());
         if set.is_some() {
             self.freeze(&around.others, name);
@@ -232,6 +237,7 @@ impl<'t> Lowering<'_, 't> {
         let is_only_called = std::mem::replace(&mut self.is_only_called, false);
         let output = lower(self)?;
         self.is_only_called = is_only_called;
+        self.depth -= 1;
         let relies = self
             .scope
             .as_ref()

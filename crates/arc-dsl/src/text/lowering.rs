@@ -32,6 +32,8 @@ pub(super) struct Lowering<'b, 't> {
     pub(super) defined: u32,
     /// Whether the argument being lowered is a function that the callee only calls.
     pub(super) is_only_called: bool,
+    /// How many functions are being lowered within each other.
+    pub(super) depth: u32,
     /// The type of the parameter of the `lambda` that is lowered next.
     pub(super) element: Option<ValueType>,
     /// Names in the block that a generated name must differ from; collected when the first one is needed.
@@ -219,6 +221,7 @@ impl<'b, 't> Lowering<'b, 't> {
             at: LATE,
             defined: LATE,
             is_only_called: false,
+            depth: 0,
             element: None,
             avoided: None,
             needs: None,

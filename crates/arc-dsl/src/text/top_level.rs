@@ -13,7 +13,16 @@ use std::rc::Rc;
 
 /// Names with which code may set names of a text or a module given as strings.
 const CHANGES: &[&str] = &[
-    "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__dict__",
+    "setattr",
+    "delattr",
+    "exec",
+    "eval",
+    "globals",
+    "locals",
+    "vars",
+    "__dict__",
+    "builtins",
+    "__builtins__",
 ];
 
 /// Those that have no other purpose.

@@ -177,7 +177,10 @@ impl<'t> Lowering<'_, 't> {
         let [(token, right), more @ ..] = rest else {
             return Ok(Expression::Operand(value));
         };
-        let right = self.argument(right)?;
+        let right = match token.text {
+            "in" | "not" => self.elements(right)?,
+            _ => self.argument(right)?,
+        };
         let compared = self.compared(*token, value, right.clone())?;
         let Some((next, third)) = more.first() else {
             return Ok(compared);

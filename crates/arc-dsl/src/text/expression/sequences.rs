@@ -188,7 +188,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// A container of the elements that Python iterates over.
-    fn elements(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+    pub(super) fn elements(&mut self, expr: &Expr<'t>) -> Result<Operand> {
         match self.sequence(expr)? {
             Some((elements, _)) => Ok(elements),
             None => self.argument(expr),
@@ -402,6 +402,7 @@ impl<'t> Lowering<'_, 't> {
     ) -> Result<(Operand, Option<ValueType>)> {
         let mut used = Vec::new();
         value.names(&mut |name| used.push(name));
+        used.retain(|name| it.names.iter().all(|own| own.text != name.text));
         let own = if it.are_elements {
             &[][..]
         } else {

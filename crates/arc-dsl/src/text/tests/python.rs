@@ -40,6 +40,11 @@ fn values_are_those_of_python() {
         ("return frozenset(I[1])", "frozenset({0, 2})"),
         ("return tuple(first(()) for x in ())", "()"),
         (
+            "f = lambda x: 5\nreturn tuple(f for f in I[0])",
+            "(1, 1, 0)",
+        ),
+        ("return (2 in [1, 2], 7 not in range(7))", "(True, True)"),
+        (
             "c = 7\nx = tuple(c for c in I[0])\nreturn (c, x)",
             "(7, (1, 1, 0))",
         ),
@@ -192,6 +197,9 @@ fn what_is_not_certain_is_refused() {
     }
     let chain = format!("return 1{}", " < 2".repeat(5_000));
     assert!(body_error(&chain).contains("at most 100 brackets"));
+    let returns = "if portrait(I): return I\n".repeat(5_000);
+    let returns = format!("{returns}return I");
+    assert!(body_error(&returns).contains("at most 100 brackets"));
     let ifs = "if portrait(I):\n  x = 1\n".repeat(200);
     assert!(
         parse_programs(&program_text(&format!("x = 0\n{ifs}return x")))
@@ -210,6 +218,10 @@ fn a_function_of_python_is_what_the_text_binds_its_name_to() {
         ("max = subtract\ndef f(I): return max(1, 2)", Ok("-1")),
         ("def f(I):\n max = 3\n return max", Ok("3")),
         ("from dsl import *\ndef f(I): return max(1, 2)", Ok("2")),
+        (
+            "import builtins\nbuiltins.max = min\ndef f(I): return max(1, 2)",
+            Err("`max`, bound on line 2, cannot be used: it may be set there"),
+        ),
         (
             "from numpy import *\ndef f(I): return max(1, 2)",
             Err("`max`, bound on line 1, cannot be used: it may be hidden there"),
