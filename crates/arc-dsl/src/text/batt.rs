@@ -285,6 +285,19 @@ impl<'t> BattParser<'_, 't> {
         self.end_of_line()
     }
 
+    fn expression(&mut self) -> Result<Expression<'t>> {
+        let value = self.tokens.expression(0)?;
+        self.lowering.lower(&value).or_else(|_| {
+            // Only an error tells which line sets a variable.
+            if let Some(scope) = &mut self.lowering.scope {
+                let lines = self.tokens.all().windows(3);
+                let set = lines.filter(|it| it[0].kind == TokenKind::Indent && it[2].is("="));
+                scope.sets_names(&set.map(|it| it[1]).collect::<Vec<_>>());
+            }
+            self.lowering.lower(&value)
+        })
+    }
+
     /// `tN = f(..)`; returns the names of the variable and of the callee.
     fn batt_step(&mut self) -> Result<(Token<'t>, Token<'t>)> {
         let target = self
@@ -309,9 +322,8 @@ impl<'t> BattParser<'_, 't> {
                 .lowering
                 .fail(callee, ParseErrorKind::OldBatt { found });
         }
-        let value = self.tokens.expression(0)?;
+        let expression = self.expression()?;
         let lowering = &mut self.lowering;
-        let expression = lowering.lower(&value)?;
         let (callable, arguments): (Callee, _) = match lowering.with_call(expression)? {
             Expression::Call {
                 callee, arguments, ..
@@ -326,10 +338,7 @@ impl<'t> BattParser<'_, 't> {
     fn entry(&mut self) -> Result<Entry> {
         let is_output = self.tokens.bump().is_name("o");
         self.tokens.bump();
-        if !self.tokens.peek().is_name("append") {
-            return Err(self.tokens.unexpected("`append`"));
-        }
-        self.tokens.bump();
+        self.tokens.expect_name("append", "`append`")?;
         self.tokens.expect("(", "`((`")?;
         self.tokens
             .expect("(", "`(` of the tuple that is appended")?;
@@ -363,8 +372,8 @@ impl<'t> BattParser<'_, 't> {
         };
         self.tokens.expect(",", "`,`")?;
         let variable = self.tokens.peek();
-        let value = self.tokens.expression(0)?;
-        let Operand::Slot(slot) = self.lowering.argument(&value)? else {
+        let value = self.expression()?;
+        let Operand::Slot(slot) = self.lowering.operand(value)? else {
             let found = format!("`{}`", told(variable.text));
             let expected = "a variable";
             return self

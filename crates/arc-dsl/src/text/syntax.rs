@@ -77,10 +77,7 @@ impl<'t> Tokens<'_, 't> {
         let inner = self.deeper(depth)?;
         self.bump();
         let condition = self.operators(OR, inner)?;
-        if !self.peek().is_name("else") {
-            return Err(self.unexpected("`else`"));
-        }
-        self.bump();
+        self.expect_name("else", "`else`")?;
         let other = self.expression(inner)?;
         let kind = ExprKind::Conditional(Box::new(([value, condition, other], token_of_if)));
         Ok(Expr { token, kind })
@@ -238,9 +235,8 @@ impl<'t> Tokens<'_, 't> {
             }
             (TokenKind::Symbol, "-") => return self.signed(depth),
             (TokenKind::Symbol, "+") if !self.is_plain => return self.signed(depth),
-            (TokenKind::Symbol, "(") => return self.parenthesised(depth),
-            (TokenKind::Symbol, "{") => return self.set(depth),
-            (TokenKind::Symbol, "[") if !self.is_plain => return self.list(depth),
+            (TokenKind::Symbol, "(" | "{") => return self.bracketed(depth),
+            (TokenKind::Symbol, "[") if !self.is_plain => return self.bracketed(depth),
             (TokenKind::Text, _) if self.in_body && is_only_text(token) => {
                 self.bump();
                 ExprKind::Foreign
@@ -275,7 +271,7 @@ impl<'t> Tokens<'_, 't> {
             if !at.is("(") {
                 return Err(self.unexpected("an integer after `-`"));
             }
-            self.parenthesised(depth)?
+            self.bracketed(depth)?
         } else {
             let inner = self.deeper(depth)?;
             self.operators(SIGN, inner)?
@@ -284,70 +280,41 @@ impl<'t> Tokens<'_, 't> {
         Ok(Expr { token, kind })
     }
 
-    /// A parenthesised expression or a tuple.
-    fn parenthesised(&mut self, depth: u32) -> Result<Expr<'t>> {
+    /// What is in brackets of any kind: a value, a tuple, a list, a set or a comprehension.
+    fn bracketed(&mut self, depth: u32) -> Result<Expr<'t>> {
         let token = self.peek();
         let depth = self.open(depth)?;
-        let mut elements = Vec::new();
-        if !self.peek().is(")") {
-            let first = self.expression(depth)?;
-            if self.peek().is_name("for") {
-                return self.comprehension(token, first, ")", depth);
-            }
-            if self.accept(")") {
-                let kind = ExprKind::Paren(Box::new(first));
-                return Ok(Expr { token, kind });
-            }
-            elements.push(first);
-            while self.accept(",") && !self.peek().is(")") {
-                elements.push(self.expression(depth)?);
-            }
-        }
-        self.expect(")", "`,` or `)`")?;
-        let kind = ExprKind::Tuple(elements);
-        Ok(Expr { token, kind })
-    }
-
-    /// `{a, b}`: a set with elements.
-    fn set(&mut self, depth: u32) -> Result<Expr<'t>> {
-        let token = self.peek();
-        let depth = self.open(depth)?;
-        if self.peek().is("}") {
+        let (end, expected) = match token.text {
+            "(" => (")", "`,` or `)`"),
+            "[" => ("]", "`,` or `]`"),
+            _ => ("}", "`,` or `}`"),
+        };
+        if token.is("{") && self.peek().is("}") {
             return Err(self.unexpected("an element; the empty set is `frozenset()`"));
         }
-        let start = self.place();
-        let first = self.expression(depth)?;
-        if self.peek().is_name("for") {
-            return self.comprehension(token, first, "}", depth);
-        }
-        let mut elements = vec![first];
-        while self.accept(",") && !self.peek().is("}") {
-            elements.push(self.expression(depth)?);
-        }
-        let has_names = self.all()[start..self.place()].iter().any(|token| {
-            token.kind == TokenKind::Name && !matches!(token.text, "True" | "False" | "None")
-        });
-        self.expect("}", "`,` or `}`")?;
-        let kind = ExprKind::Set(Box::new((elements, has_names)));
-        Ok(Expr { token, kind })
-    }
-
-    /// `[a, b]`
-    fn list(&mut self, depth: u32) -> Result<Expr<'t>> {
-        let token = self.peek();
-        let depth = self.open(depth)?;
-        let mut elements = Vec::new();
-        while !self.accept("]") {
-            elements.push(self.expression(depth)?);
-            if elements.len() == 1 && self.peek().is_name("for") {
-                let first = elements.swap_remove(0);
-                return self.comprehension(token, first, "]", depth);
+        let (start, mut elements, mut has_comma) = (self.place(), Vec::new(), true);
+        while has_comma && !self.peek().is(end) {
+            let element = self.expression(depth)?;
+            if elements.is_empty() && self.peek().is_name("for") {
+                return self.comprehension(token, element, end, depth);
             }
-            if !self.accept(",") && !self.peek().is("]") {
-                return Err(self.unexpected("`,` or `]`"));
-            }
+            elements.push(element);
+            has_comma = self.accept(",");
         }
-        let kind = ExprKind::List(elements);
+        let words = &self.all()[start..self.place()];
+        self.expect(end, expected)?;
+        let kind = match (token.text, elements.len()) {
+            ("(", 1) if !has_comma => ExprKind::Paren(Box::new(elements.swap_remove(0))),
+            ("(", _) => ExprKind::Tuple(elements),
+            ("[", _) => ExprKind::List(elements),
+            _ => {
+                let has_names = words.iter().any(|token| {
+                    token.kind == TokenKind::Name
+                        && !matches!(token.text, "True" | "False" | "None")
+                });
+                ExprKind::Set(Box::new((elements, has_names)))
+            }
+        };
         Ok(Expr { token, kind })
     }
 
@@ -365,14 +332,10 @@ impl<'t> Tokens<'_, 't> {
             return Err(self.unexpected("`,`, or the end of the value"));
         }
         let (names, are_elements) = self.names()?;
-        if !self.peek().is_name("in") {
-            return Err(self.unexpected("`in`"));
-        }
-        self.bump();
+        self.expect_name("in", "`in`")?;
         let container = self.operators(OR, depth)?;
         let mut condition = None;
-        if self.peek().is_name("if") {
-            self.bump();
+        if self.accept_name("if") {
             condition = Some(self.operators(OR, depth)?);
         }
         if !self.accept(end) {
@@ -396,6 +359,7 @@ impl<'t> Tokens<'_, 't> {
 
     /// The arguments of a call, in its brackets; `is_set` if it is one of `frozenset`.
     fn arguments(&mut self, depth: u32, is_set: bool) -> Result<Vec<Argument<'t>>> {
+        let bracket = self.peek();
         let mut inner = self.open(depth)?;
         if is_set && self.peek().is("{") {
             inner = depth;
@@ -413,8 +377,8 @@ impl<'t> Tokens<'_, 't> {
             }
             let value = self.expression(inner)?;
             if arguments.is_empty() && self.peek().is_name("for") {
-                let (bracket, keyword) = (value.token, None);
                 let value = self.comprehension(bracket, value, ")", inner)?;
+                let keyword = None;
                 return Ok(vec![Argument { keyword, value }]);
             }
             let keyword = is_keyword.then_some(keyword);
@@ -697,8 +661,7 @@ impl<'t> Tokens<'_, 't> {
     /// A statement that has an effect.
     fn effect(&mut self) -> Result<StatementKind<'t>> {
         let first = self.peek();
-        if first.is_name("return") {
-            self.bump();
+        if self.accept_name("return") {
             return Ok(StatementKind::Return(self.expressions()?));
         }
         let begins_targets = first.is("(") && !self.is_plain;
@@ -766,8 +729,7 @@ impl<'t> Tokens<'_, 't> {
                 if path.is_empty() {
                     return Err(self.unexpected("the name of a module"));
                 }
-                import.names.push(if self.peek().is_name("as") {
-                    self.bump();
+                import.names.push(if self.accept_name("as") {
                     (path, self.name("a name for the module")?)
                 } else {
                     // `import a.b` binds `a`.
@@ -779,10 +741,7 @@ impl<'t> Tokens<'_, 't> {
             }
         }
         import.from = Some(self.module_path());
-        if !self.peek().is_name("import") {
-            return Err(self.unexpected("`import` after the name of the module"));
-        }
-        self.bump();
+        self.expect_name("import", "`import` after the name of the module")?;
         import.is_star = self.accept("*");
         if import.is_star {
             return Ok(import);
@@ -796,8 +755,7 @@ impl<'t> Tokens<'_, 't> {
         loop {
             let name = self.name("a name to import")?;
             let mut target = name;
-            if self.peek().is_name("as") {
-                self.bump();
+            if self.accept_name("as") {
                 target = self.name("a name after `as`")?;
             }
             import.names.push((name.text, target));

@@ -104,6 +104,24 @@ impl<'b, 't> Tokens<'b, 't> {
         }
     }
 
+    /// Consumes this name or keyword, if it comes next.
+    pub(super) fn accept_name(&mut self, name: &str) -> bool {
+        let accepted = self.peek().is_name(name);
+        if accepted {
+            self.bump();
+        }
+        accepted
+    }
+
+    /// Consumes this name or keyword, which must come next.
+    pub(super) fn expect_name(&mut self, name: &str, expected: &'static str) -> Result<()> {
+        if self.accept_name(name) {
+            Ok(())
+        } else {
+            Err(self.unexpected(expected))
+        }
+    }
+
     /// Consumes a name, which must come next.
     pub(super) fn name(&mut self, expected: &'static str) -> Result<Token<'t>> {
         let token = self.peek();

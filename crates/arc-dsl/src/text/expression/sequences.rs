@@ -3,26 +3,37 @@
 //! The DSL has no lists and no generators. Where only the elements of one are taken, as by `tuple(..)`, the tuple of its
 //! elements gives the same.
 
+use std::sync::LazyLock;
+
 use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand, Slot};
+use crate::program::{Callee, Operand, Program, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::{Expression, tuple};
 use crate::text::lexer::Token;
 use crate::text::lowering::{LocalFunction, Lowering, constant};
 use crate::text::names::BUILTINS;
+use crate::text::parse_functions;
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, described};
 use crate::text::tree::{Argument, Comprehension, Expr, ExprKind, Trailer};
 use crate::value::Value;
 
-/// What Python makes where the DSL has a tuple of the same elements.
+/// Functions of the DSL that give what Python's functions do.
+static DERIVED: LazyLock<Vec<Program>> = LazyLock::new(|| {
+    let functions = parse_functions(include_str!("derived.py"));
+    functions.into_iter().flatten().collect()
+});
+
+/// What Python makes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Made {
-    /// A list, or what has a length and indices as one.
+    /// A value of the DSL.
+    Value,
+    /// A list, or what has a length and indices as one: here the tuple of its elements.
     List,
-    /// What can only be iterated over.
+    /// What can only be iterated over: here the tuple of its elements, too.
     Iterator,
 }
 
@@ -32,142 +43,127 @@ impl<'t> Lowering<'_, 't> {
         self.scope.is_some() && self.dialect == Dialect::Public && BUILTINS.contains(&name)
     }
 
-    /// A call of a function of Python.
+    /// A call of a function of Python that gives a value of the DSL.
     pub(in crate::text) fn builtin(
         &mut self,
         token: Token<'t>,
         arguments: &[Argument<'t>],
     ) -> Result<Expression<'t>> {
-        let positional = arguments.iter().filter(|it| it.keyword.is_none());
-        let given: Vec<&Expr<'t>> = positional.map(|it| &it.value).collect();
-        let has_keywords = given.len() < arguments.len();
-        let value = match (token.text, &given[..]) {
-            ("len", [of]) if !has_keywords => match self.sequence(of)? {
-                Some((_, Made::Iterator)) => {
-                    return Err(self.expects(of.token, "what has a length"));
-                }
-                Some((elements, _)) => self.made(token, Primitive::Size, [elements])?,
-                None => {
-                    let of = self.argument(of)?;
-                    self.made(token, Primitive::Size, [of])?
-                }
-            },
-            ("tuple", []) if !has_keywords => Value::tuple(Vec::new()).into(),
-            ("tuple", [of]) if !has_keywords => self.tuple_of(of)?,
-            ("abs", [of]) if !has_keywords => {
-                let of = self.argument(of)?;
-                let negative = self.made(
-                    token,
-                    Primitive::Greater,
-                    [Value::Int(0).into(), of.clone()],
-                )?;
-                let inverted = self.made(token, Primitive::Invert, [of.clone()])?;
-                self.made(token, Primitive::Branch, [negative, inverted, of])?
-            }
-            ("sum", [of]) if !has_keywords => self.sum(token, of)?,
-            ("min" | "max", [of]) => self.extreme(token, of, arguments)?,
-            ("min" | "max", [first, rest @ ..]) if !has_keywords => {
-                let mut least = self.argument(first)?;
-                for next in rest {
-                    let next = self.argument(next)?;
-                    let sides = match token.text {
-                        "min" => [least.clone(), next.clone()],
-                        _ => [next.clone(), least.clone()],
-                    };
-                    let is_next = self.made(token, Primitive::Greater, sides)?;
-                    least = self.made(token, Primitive::Branch, [is_next, next, least])?;
-                }
-                least
-            }
-            _ => {
-                let expected = "`tuple(..)` or another call around it that takes only its elements";
-                return match self.sequence_of_call(token, arguments)? {
-                    Some(_) => Err(self.expects(token, expected)),
-                    None => Err(self.expects(token, "arguments as the function is supported with")),
-                };
-            }
-        };
-        Ok(Expression::of(value))
+        let (value, made) = self.call_of_builtin(token, arguments)?;
+        if made == Made::Value {
+            return Ok(Expression::of(value));
+        }
+        let expected = "`tuple(..)` or another call around it that takes only its elements";
+        Err(self.expects(token, expected))
     }
 
-    /// The tuple of the elements of what is a list or a generator in Python, and which of them.
-    fn sequence(&mut self, expr: &Expr<'t>) -> Result<Option<(Operand, Made)>> {
-        Ok(match &expr.kind {
-            ExprKind::Paren(inner) => self.sequence(inner)?,
-            ExprKind::List(elements) => {
-                let elements = elements.iter().map(|element| self.argument(element));
-                let elements = tuple(elements.collect::<Result<_>>()?, expr.token);
-                Some((self.operand(elements)?, Made::List))
-            }
-            ExprKind::Comprehension(it) => {
-                let made = match expr.token.text {
-                    "[" => Made::List,
-                    "{" => return Ok(None),
-                    _ => Made::Iterator,
-                };
-                Some((self.comprehension(it, true)?, made))
-            }
-            ExprKind::Trailed(trailed) => match (&trailed.0, &trailed.1[..]) {
-                (name, [Trailer::Call(arguments)]) if self.means_builtin(name) => {
-                    self.sequence_of_call(name.token, arguments)?
-                }
-                _ => None,
-            },
-            _ => None,
-        })
-    }
-
-    /// The same of a call of a function of Python.
-    fn sequence_of_call(
+    /// A call of a function of Python.
+    fn call_of_builtin(
         &mut self,
         token: Token<'t>,
         arguments: &[Argument<'t>],
-    ) -> Result<Option<(Operand, Made)>> {
-        let positional = arguments.iter().filter(|it| it.keyword.is_none());
-        let given: Vec<&Expr<'t>> = positional.map(|it| &it.value).collect();
-        let has_keywords = given.len() < arguments.len();
-        let int = |n: i32| Operand::from(Value::Int(n));
-        Ok(Some(match (token.text, &given[..]) {
-            ("sorted", [of]) => (self.sorted(token, of, arguments)?, Made::List),
-            _ if has_keywords => return Ok(None),
-            ("list", [of]) => (self.tuple_of(of)?, Made::List),
-            ("range", bounds) if (1..=3).contains(&bounds.len()) => {
-                let bounds = bounds.iter().map(|bound| self.argument(bound));
-                let mut bounds = bounds.collect::<Result<Vec<_>>>()?.into_iter();
-                let first = bounds.next().unwrap_or_else(|| int(0));
-                let interval = match (bounds.next(), bounds.next()) {
-                    (Some(stop), step) => [first, stop, step.unwrap_or_else(|| int(1))],
-                    (None, _) => [int(0), first, int(1)],
-                };
-                (self.made(token, Primitive::Interval, interval)?, Made::List)
+    ) -> Result<(Operand, Made)> {
+        let (mut given, mut keywords) = (Vec::new(), Vec::new());
+        for Argument { keyword, value } in arguments {
+            match keyword {
+                Some(keyword) => keywords.push((*keyword, value)),
+                None => given.push(value),
             }
-            ("reversed", [of]) => {
-                let elements = match self.sequence(of)? {
-                    Some((_, Made::Iterator)) => {
-                        return Err(self.expects(of.token, "what can be reversed"));
+        }
+        let name = token.text;
+        Ok(match (name, &given[..], &keywords[..]) {
+            ("sorted", [of], keywords) => (self.sorted(token, of, keywords)?, Made::List),
+            ("min" | "max", [of], keywords) => (self.extreme(token, of, keywords)?, Made::Value),
+            ("min" | "max", [first, rest @ ..], []) => {
+                let mut extreme = self.argument(first)?;
+                for next in rest {
+                    let next = self.argument(next)?;
+                    extreme = self.derived(token, name, &[extreme, next])?;
+                }
+                (extreme, Made::Value)
+            }
+            ("tuple", [], []) => (Value::tuple(Vec::new()).into(), Made::Value),
+            ("tuple", [of], []) => (self.tuple_of(of)?, Made::Value),
+            ("list", [of], []) => (self.tuple_of(of)?, Made::List),
+            ("abs", [of], []) => {
+                let of = self.argument(of)?;
+                (self.derived(token, name, &[of])?, Made::Value)
+            }
+            ("len", [of], []) => {
+                let (elements, made) = self.sequence(of)?;
+                if made == Made::Iterator {
+                    return Err(self.expects(of.token, "what has a length"));
+                }
+                (self.derived(token, name, &[elements])?, Made::Value)
+            }
+            ("sum", [of], []) => (self.sum(token, of)?, Made::Value),
+            ("enumerate", [of], []) => {
+                let elements = self.tuple_of(of)?;
+                (self.derived(token, name, &[elements])?, Made::Iterator)
+            }
+            ("reversed", [of], []) => {
+                let (elements, made) = self.sequence(of)?;
+                match made {
+                    Made::Iterator => return Err(self.expects(of.token, "what can be reversed")),
+                    Made::List => {}
+                    Made::Value => {
+                        self.certainly_tuple(&elements, of.token, SURE_TO_REVERSE)?;
                     }
-                    Some((elements, _)) => elements,
-                    None => {
-                        let value = self.argument(of)?;
-                        self.certainly_tuple(&value, of.token, SURE_TO_REVERSE)?;
-                        value
-                    }
-                };
+                }
                 (self.mirrored(token, elements)?, Made::Iterator)
             }
-            ("enumerate", [of]) => {
-                let elements = self.tuple_of(of)?;
-                let size = self.made(token, Primitive::Size, [elements.clone()])?;
-                let places = self.made(token, Primitive::Interval, [int(0), size, int(1)])?;
-                let pairs = self.made(token, Primitive::Pair, [places, elements])?;
-                (pairs, Made::Iterator)
+            ("range", bounds, []) if (1..=3).contains(&bounds.len()) => {
+                let bounds = bounds.iter().map(|bound| self.argument(bound));
+                let mut bounds = bounds.collect::<Result<Vec<_>>>()?;
+                if bounds.len() == 1 {
+                    bounds.insert(0, Value::Int(0).into());
+                }
+                bounds.resize(3, Value::Int(1).into());
+                let name = self.generate_name();
+                let range = self.step(token, name, Primitive::Interval.into(), bounds.into())?;
+                (range, Made::List)
             }
-            ("zip", [a, b]) => {
+            ("zip", [a, b], []) => {
                 let (a, b) = (self.elements(a)?, self.elements(b)?);
                 (self.made(token, Primitive::Pair, [a, b])?, Made::Iterator)
             }
-            _ => return Ok(None),
-        }))
+            _ => return Err(self.expects(token, "arguments as the function is supported with")),
+        })
+    }
+
+    /// The call of a function that is derived.
+    fn derived(&mut self, token: Token<'t>, name: &str, given: &[Operand]) -> Result<Operand> {
+        let mut functions = DERIVED.iter();
+        match functions.find(|function| function.name() == name) {
+            Some(function) => self.steps_of(token, function, given),
+            None => Err(self.only_calls(token)),
+        }
+    }
+
+    /// A value, or the tuple of the elements of what is a list or a generator in Python.
+    fn sequence(&mut self, expr: &Expr<'t>) -> Result<(Operand, Made)> {
+        match &expr.kind {
+            ExprKind::Paren(inner) => return self.sequence(inner),
+            ExprKind::List(elements) => {
+                let elements = elements.iter().map(|element| self.argument(element));
+                let elements = tuple(elements.collect::<Result<_>>()?, expr.token);
+                return Ok((self.operand(elements)?, Made::List));
+            }
+            ExprKind::Comprehension(it) if expr.token.text != "{" => {
+                let is_list = expr.token.text == "[";
+                let made = if is_list { Made::List } else { Made::Iterator };
+                return Ok((self.comprehension(it, true)?, made));
+            }
+            ExprKind::Trailed(trailed) => {
+                if let (name, [Trailer::Call(arguments)]) = (&trailed.0, &trailed.1[..])
+                    && self.means_builtin(name)
+                {
+                    return self.call_of_builtin(name.token, arguments);
+                }
+            }
+            _ => {}
+        }
+        Ok((self.argument(expr)?, Made::Value))
     }
 
     /// Whether an expression is the name of a function of Python, which nothing else is bound to.
@@ -189,10 +185,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// A container of the elements that Python iterates over.
     pub(super) fn elements(&mut self, expr: &Expr<'t>) -> Result<Operand> {
-        match self.sequence(expr)? {
-            Some((elements, _)) => Ok(elements),
-            None => self.argument(expr),
-        }
+        Ok(self.sequence(expr)?.0)
     }
 
     /// The tuple of the elements that Python iterates over.
@@ -209,27 +202,21 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The set of these elements, which are added one after the other.
-    pub(in crate::text) fn set_of(
-        &mut self,
-        token: Token<'t>,
-        elements: Operand,
-    ) -> Result<Operand> {
-        let alone = self.made(token, Primitive::Initset, [elements])?;
-        self.made(token, Primitive::Merge, [alone])
+    pub(in crate::text) fn set_of(&mut self, token: Token<'t>, tuple: Operand) -> Result<Operand> {
+        self.derived(token, "frozenset_of", &[tuple])
     }
 
     /// `frozenset(..)` of what is not known before the program runs.
     pub(in crate::text) fn frozenset_of(&mut self, expr: &Expr<'t>) -> Result<Operand> {
         let token = expr.token;
-        if let Some((elements, _)) = self.sequence(expr)? {
-            return self.set_of(token, elements);
-        }
         // Python copies a set into another one, which may have another order.
-        if matches!(expr.kind, ExprKind::Comprehension(_)) {
-            let expected = "a comprehension without the braces";
-            return Err(self.expects(token, expected));
+        if matches!(expr.kind, ExprKind::Comprehension(_)) && token.text == "{" {
+            return Err(self.expects(token, "a comprehension without the braces"));
         }
-        let value = self.argument(expr)?;
+        let (value, made) = self.sequence(expr)?;
+        if made != Made::Value {
+            return self.set_of(token, value);
+        }
         if constant(&value).is_some() {
             return Ok(value);
         }
@@ -245,13 +232,12 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         token: Token<'t>,
         of: &Expr<'t>,
-        arguments: &[Argument<'t>],
+        keywords: &[(Token<'t>, &Expr<'t>)],
     ) -> Result<Operand> {
         let mut elements = self.elements(of)?;
         let element = self.element_type(&elements, token);
         let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
-        for Argument { keyword, value } in arguments {
-            let Some(keyword) = keyword else { continue };
+        for (keyword, value) in keywords {
             match (keyword.text, &value.kind) {
                 ("key", _) => key = self.called(value, element.clone())?,
                 ("reverse", ExprKind::Word) if value.token.text != "None" => {
@@ -285,38 +271,23 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         token: Token<'t>,
         of: &Expr<'t>,
-        arguments: &[Argument<'t>],
+        keywords: &[(Token<'t>, &Expr<'t>)],
     ) -> Result<Operand> {
-        let is_least = token.text == "min";
         let elements = self.elements(of)?;
         let element = self.element_type(&elements, token);
-        let mut keywords = arguments
-            .iter()
-            .filter_map(|it| Some((it.keyword?, &it.value)));
-        let key = match (keywords.next(), keywords.next()) {
-            (None, _) => Primitive::Identity.into(),
-            (Some((name, key)), None) if name.text == "key" => self.called(key, element.clone())?,
-            (Some((name, value)), None)
-                if name.text == "default"
-                    && constant(&self.argument(value)?) == Some(Value::Int(0)) =>
-            {
-                let primitive = if is_least {
-                    Primitive::Minimum
-                } else {
-                    Primitive::Maximum
-                };
-                return self.made(token, primitive, [elements]);
-            }
-            (Some((name, _)), _) => {
-                return Err(self.expects(name, "`key=..` or `default=0` alone"));
-            }
+        let (of_default, of_key) = match token.text {
+            "min" => (Primitive::Minimum, Primitive::Argmin),
+            _ => (Primitive::Maximum, Primitive::Argmax),
         };
-        let primitive = if is_least {
-            Primitive::Argmin
-        } else {
-            Primitive::Argmax
+        let key = match keywords {
+            [] => Primitive::Identity.into(),
+            [(name, key)] if name.text == "key" => self.called(key, element.clone())?,
+            [(name, value)] if name.text == "default" && value.token.text == "0" => {
+                return self.made(token, of_default, [elements]);
+            }
+            [(name, _), ..] => return Err(self.expects(*name, "`key=..` or `default=0` alone")),
         };
-        let extreme = self.made(token, primitive, [elements, key])?;
+        let extreme = self.made(token, of_key, [elements, key])?;
         Ok(self.typed(extreme, element))
     }
 
@@ -335,7 +306,7 @@ impl<'t> Lowering<'_, 't> {
         function
     }
 
-    /// `sum(of)`: how many elements there are in tuples of so many, for integers above zero and for those below.
+    /// `sum(of)`
     fn sum(&mut self, token: Token<'t>, of: &Expr<'t>) -> Result<Operand> {
         if let ExprKind::Comprehension(it) = &of.kind
             && matches!(it.value.kind, ExprKind::Integer(false))
@@ -343,26 +314,10 @@ impl<'t> Lowering<'_, 't> {
             && of.token.text != "{"
         {
             let counted = self.comprehension(it, false)?;
-            return self.made(token, Primitive::Size, [counted]);
+            return self.derived(token, "len", &[counted]);
         }
         let elements = self.tuple_of(of)?;
-        let above = [Primitive::Repeat.into(), Value::Int(0).into()];
-        let above = self.made(token, Primitive::Lbind, above)?;
-        let below = [above.clone(), Primitive::Invert.into()];
-        let below = self.made(token, Primitive::Compose, below)?;
-        let mut sizes = [above, below].map(Some);
-        for function in &mut sizes {
-            let Some(repeated) = function.take() else {
-                continue;
-            };
-            let repeated = self.made(token, Primitive::Apply, [repeated, elements.clone()])?;
-            let merged = self.made(token, Primitive::Merge, [repeated])?;
-            *function = Some(self.made(token, Primitive::Size, [merged])?);
-        }
-        match sizes {
-            [Some(above), Some(below)] => self.made(token, Primitive::Subtract, [above, below]),
-            _ => Err(self.only_calls(token)),
-        }
+        self.derived(token, "sum", &[elements])
     }
 
     /// The tuple of the elements of a comprehension; without its value, of those of the container that it takes.
@@ -468,40 +423,30 @@ impl<'t> Lowering<'_, 't> {
         let found = match constant(&place) {
             Some(Value::Int(0)) => self.made(token, Primitive::First, [value])?,
             Some(Value::Int(-1)) => self.made(token, Primitive::Last, [value])?,
-            _ => {
-                // The elements with their places, and before them with those counted from the end.
-                let size = self.made(token, Primitive::Size, [value.clone()])?;
-                let start = self.made(token, Primitive::Invert, [size.clone()])?;
-                let places = [start, size, Value::Int(1).into()];
-                let places = self.made(token, Primitive::Interval, places)?;
-                let twice = self.made(token, Primitive::Combine, [value.clone(), value])?;
-                let pairs = self.made(token, Primitive::Pair, [places, twice])?;
-                let is_there = [Primitive::First.into(), place];
-                let is_there = self.made(token, Primitive::Matcher, is_there)?;
-                let pair = self.made(token, Primitive::Extract, [pairs, is_there])?;
-                self.made(token, Primitive::Last, [pair])?
-            }
+            _ => self.derived(token, "element", &[value, place])?,
         };
         Ok(self.typed(found, element))
     }
 
-    /// The list that an index follows, if there is one.
+    /// The list that an index follows, if there is one, and how many of the trailers belong to it.
     pub(in crate::text) fn indexed_list(
         &mut self,
         value: &Expr<'t>,
         trailers: &[Trailer<'t>],
     ) -> Result<Option<(Operand, usize)>> {
-        let (list, used) = match trailers {
-            [Trailer::Index(_), ..] => (self.sequence(value)?, 0),
-            [Trailer::Call(arguments), Trailer::Index(_), ..] if self.means_builtin(value) => {
-                (self.sequence_of_call(value.token, arguments)?, 1)
+        let (list, used) = match (&value.kind, trailers) {
+            (ExprKind::List(_) | ExprKind::Comprehension(_), [Trailer::Index(_), ..]) => {
+                (self.sequence(value)?, 0)
+            }
+            (_, [Trailer::Call(arguments), Trailer::Index(_), ..]) if self.means_builtin(value) => {
+                (self.call_of_builtin(value.token, arguments)?, 1)
             }
             _ => return Ok(None),
         };
-        match list {
-            Some((_, Made::Iterator)) => Err(self.expects(value.token, "what has indices")),
-            list => Ok(list.map(|(elements, _)| (elements, used))),
+        if list.1 == Made::Iterator {
+            return Err(self.expects(value.token, "what has indices"));
         }
+        Ok(Some((list.0, used)))
     }
 
     /// The type of a value, which has to be a tuple whatever the grid is.
@@ -537,3 +482,16 @@ const SURE_TO_INDEX: &str = "before `[` what is a tuple whatever the grid is, as
                              takes any)";
 const SURE_TO_REVERSE: &str =
     "what is a tuple whatever the grid is, as the grid, its rows or `tuple(..)`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_derived_function_is_read() {
+        assert_eq!(
+            DERIVED.len(),
+            include_str!("derived.py").matches("\ndef ").count()
+        );
+    }
+}

@@ -43,6 +43,10 @@ fn values_are_those_of_python() {
             "f = lambda x: 5\nreturn tuple(f for f in I[0])",
             "(1, 1, 0)",
         ),
+        (
+            "return tuple({1, 2} for c in I[0])",
+            "(frozenset({1, 2}), frozenset({1, 2}), frozenset({1, 2}))",
+        ),
         ("return (2 in [1, 2], 7 not in range(7))", "(True, True)"),
         (
             "c = 7\nx = tuple(c for c in I[0])\nreturn (c, x)",
