@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
-use crate::text::lexer::TokenKind;
+use crate::text::lexer::{Token, TokenKind};
 use crate::text::lowering::{Lowering, Scope};
 use crate::text::tokens::{Result, Tokens};
 use crate::text::tree::{Statement, StatementKind, names_set, names_used};
@@ -19,22 +19,33 @@ use crate::text::tree::{Statement, StatementKind, names_set, names_used};
 const OUTPUT: &str = "O";
 
 impl<'t> Tokens<'_, 't> {
-    /// Parses bare lines into statements.
+    /// Parses bare lines into statements, up to the first one that is wrong, before which it stops.
     fn bare_lines(&mut self, statements: &mut Vec<Statement<'t>>) -> Result<()> {
         self.in_body = true;
         while self.peek().kind == TokenKind::Indent {
+            let start = self.place();
             let indent = self.bump().text;
-            if !indent.is_empty() {
-                return Err(self.indentation("", indent));
-            }
-            while !self.is_line_end() {
-                let mut statement = Vec::new();
-                self.statement(&mut statement)?;
-                // An incomplete statement does not make a program.
-                self.end_of_statement()?;
-                statements.append(&mut statement);
+            let found = if indent.is_empty() {
+                self.bare_line(statements)
+            } else {
+                Err(self.indentation("", indent))
+            };
+            if found.is_err() {
+                self.go_to(start);
+                return found;
             }
             self.bump();
+        }
+        Ok(())
+    }
+
+    fn bare_line(&mut self, statements: &mut Vec<Statement<'t>>) -> Result<()> {
+        while !self.is_line_end() {
+            let mut statement = Vec::new();
+            self.statement(&mut statement)?;
+            // An incomplete statement does not make a program.
+            self.end_of_statement()?;
+            statements.append(&mut statement);
         }
         Ok(())
     }
@@ -50,6 +61,7 @@ impl<'t> Lowering<'_, 't> {
     ) -> Vec<Result<Program>> {
         let (mut statements, mut set) = (Vec::new(), Vec::new());
         let error = lines.bare_lines(&mut statements).err();
+        let unread = &self.tokens[lines.place()..];
         names_set(&statements, &mut |name| set.push(name));
         let mut programs = Vec::new();
         for (at, statement) in statements.iter().enumerate() {
@@ -63,7 +75,7 @@ impl<'t> Lowering<'_, 't> {
                 scope.sets_names(&set);
                 self.scope = Some(scope);
             }
-            match self.bare_statement(statement, &statements[at + 1..]) {
+            match self.bare_statement(statement, &statements[at + 1..], unread) {
                 Ok(program) => programs.extend(program.map(Ok)),
                 Err(error) => {
                     programs.push(Err(error));
@@ -88,13 +100,14 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         statement: &Statement<'t>,
         rest: &[Statement<'t>],
+        unread: &[Token<'t>],
     ) -> Result<Option<Program>> {
         let set = |lowering: &Self| lowering.scope.as_ref()?.builder.variable(OUTPUT);
         let before = set(self);
         let mut returned = None;
         self.statement(statement, &mut returned)?;
         let output = set(self);
-        let ends = output.is_some() && output != before && !self.goes_on(rest);
+        let ends = output.is_some() && output != before && !self.goes_on(rest, unread);
         let output = output.filter(|_| ends).map(Operand::Slot);
         match (returned.or(output), self.scope.take()) {
             (Some(output), Some(scope)) => self.finished(Some(statement), scope, output).map(Some),
@@ -117,29 +130,31 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// Whether the following statements, up to where `O` is set again, use variables that the program has set: in
-    /// Python they belong to it.
-    fn goes_on(&self, rest: &[Statement<'t>]) -> bool {
+    /// Python they belong to it. What cannot be read may use whatever occurs in it.
+    fn goes_on(&self, rest: &[Statement<'t>], unread: &[Token<'t>]) -> bool {
         let Some(scope) = &self.scope else {
             return false;
         };
         let mut set_again = HashSet::new();
-        for statement in rest {
-            let mut is_taken = false;
-            names_used(std::slice::from_ref(statement), &mut |name| {
-                is_taken |= name.text != "I"
-                    && !set_again.contains(name.text)
-                    && scope.builder.variable(name.text).is_some();
+        let is_taken = |name: &str, set_again: &HashSet<&str>| {
+            name != "I" && !set_again.contains(name) && scope.builder.variable(name).is_some()
+        };
+        for statement in rest.chunks(1) {
+            let mut goes_on = false;
+            names_used(statement, &mut |name| {
+                goes_on |= is_taken(name.text, &set_again);
             });
-            if is_taken {
+            if goes_on {
                 return true;
             }
-            names_set(std::slice::from_ref(statement), &mut |name| {
+            names_set(statement, &mut |name| {
                 set_again.insert(name.text);
             });
             if set_again.contains(OUTPUT) {
                 return false;
             }
         }
-        false
+        let mut unread = unread.windows(2);
+        unread.any(|it| !it[1].is("=") && is_taken(it[0].text, &set_again))
     }
 }
