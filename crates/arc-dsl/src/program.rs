@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arc_isa::Primitive;
+use rustc_hash::FxBuildHasher;
 
 use crate::constants::Constant;
 use crate::dialect::Dialect;
@@ -335,7 +336,7 @@ pub enum BuildError {
 #[derive(Debug, Clone)]
 pub struct ProgramBuilder {
     program: Program,
-    slots: HashMap<String, Slot>,
+    slots: HashMap<String, Slot, FxBuildHasher>,
 }
 
 impl ProgramBuilder {

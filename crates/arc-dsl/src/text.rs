@@ -15,8 +15,13 @@
 //! tuples, `frozenset({...})` and `{...}`. A pair that contains variables or calls becomes a call of `astuple`;
 //! assigning just a name or a literal becomes a call of `identity`. A call inside another expression, or an operator,
 //! becomes a separate step before it, with a name that the program does not use (`t1`, `t2`, ...). A function of the
-//! text (`def`, `lambda`) is inlined where it is called, and becomes a function of the DSL where it is passed on.
+//! text (`def`, `lambda`) is inlined where it is called, and becomes a function of the DSL where it is passed on. So do
+//! comprehensions, branches and what Python may not evaluate.
+//!
 //! Annotations, imports, comments and docstrings are ignored. Text is data: nothing in it is executed.
+//!
+//! The [lexer] splits a text into tokens, [syntax] parses a function into its [tree], and [lowering] makes steps of that;
+//! [module] says what names mean.
 //!
 //! No text makes the parser panic. Its memory and time are proportional to the length of the text, and brackets nest at
 //! most 100 deep.
@@ -30,12 +35,15 @@ mod globals;
 mod imports;
 mod lexer;
 mod local;
+mod lowering;
 mod module;
 mod names;
 mod reference;
 mod statements;
+mod syntax;
 mod tokens;
 mod top_level;
+mod tree;
 
 use crate::dialect::Dialect;
 use crate::program::Program;
@@ -46,10 +54,11 @@ pub use beside::{Beside, imported_modules, package_of};
 pub use error::{ParseError, ParseErrorKind, Unfilled};
 pub use globals::Renames;
 use lexer::{Block, Lexer};
+use lowering::Lowering;
 use module::Module;
-use module::parser::Parser;
 pub use module::{ProgramText, Reading, says_program};
 pub use reference::definition_digests;
+use tokens::Tokens;
 
 /// The programs of a text, in its order.
 ///
@@ -226,7 +235,14 @@ pub fn parse_value(text: &str) -> Result<Value, ParseError> {
     let text = without_mark(text);
     let mut block = Block::default();
     Lexer::new(text).read_all(&mut block);
-    Parser::new(text, &block, Dialect::Public).literal()
+    let mut tokens = Tokens::new(text, &block);
+    tokens.is_plain = true;
+    let literal = tokens.expression(0)?;
+    let value = Lowering::new(text, &block, Dialect::Public).literal(&literal)?;
+    if tokens.is_line_end() {
+        return Ok(value);
+    }
+    Err(tokens.unexpected("the end of the literal"))
 }
 
 /// The text without the byte order mark that some editors put before it.

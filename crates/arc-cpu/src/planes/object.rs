@@ -288,17 +288,6 @@ impl Object<'_> {
         })
     }
 
-    /// The last cell, which has the largest colour.
-    #[inline(always)]
-    pub(crate) fn last_cell(&self) -> Option<Cell> {
-        let code = (self.palette().rotate_left(1).checked_ilog2()? + 15) & 15;
-        (0..self.shape.rows.len()).rev().find_map(|r| {
-            let column = self.row_of(code, r).checked_ilog2()?;
-            let loc = Loc::new(self.shape.i + r as i32, self.shape.j + column as i32);
-            Some(Cell::new(colour_of(code), loc))
-        })
-    }
-
     /// The columns of row `r` of the box whose cells have this code.
     #[inline(always)]
     pub(crate) fn row_of(&self, code: u32, r: usize) -> u64 {

@@ -6,8 +6,8 @@ use crate::program::{Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
 use crate::text::lexer::{Block, Lexer, Token, TokenKind, without_feed};
-use crate::text::module::parser::{Parser, Scope};
-use crate::text::tokens::{Result, told};
+use crate::text::lowering::{Lowering, Scope};
+use crate::text::tokens::{Result, Tokens, told};
 use crate::value::MAX_INT;
 
 /// The parameters of a batt.
@@ -38,17 +38,17 @@ pub fn parse_batt(text: &str) -> std::result::Result<BattFile, ParseError> {
     let mut block = Block::default();
     let mut batt = None;
     while lexer.next_block(&mut block) {
-        let mut parser = Parser::new(text, &block, Dialect::Typed);
-        if !parser.at_def() {
-            parser.without_effect()?;
+        let mut tokens = Tokens::new(text, &block);
+        tokens.is_plain = true;
+        if !(tokens.peek().text.is_empty() && tokens.second().is_name("def")) {
+            without_effect(tokens)?;
         } else if batt.is_none() {
-            batt = Some(parser.batt()?);
+            let lowering = Lowering::new(text, &block, Dialect::Typed);
+            batt = Some(BattParser { tokens, lowering }.batt()?);
         } else {
-            let found = parser.tokens.describe();
+            let found = tokens.describe();
             let expected = "one batt a file";
-            return Err(parser
-                .tokens
-                .blame(ParseErrorKind::Expected { expected, found }));
+            return Err(tokens.blame(ParseErrorKind::Expected { expected, found }));
         }
     }
     batt.ok_or(ParseError {
@@ -76,12 +76,37 @@ pub fn is_batt(text: &str) -> bool {
     })
 }
 
-impl<'t> Parser<'_, 't> {
-    /// Whether a function begins here; skips the indentation before it.
-    fn at_def(&mut self) -> bool {
-        self.tokens.peek().text.is_empty() && self.tokens.second().is_name("def")
+/// A top-level statement without effect; anything else is an error.
+fn without_effect(mut tokens: Tokens<'_, '_>) -> Result<()> {
+    let top_level = |found: String| ParseErrorKind::TopLevel { found };
+    let indented = || top_level("an indented line".to_owned());
+    if !tokens.bump().text.is_empty() {
+        return Err(tokens.blame(indented()));
     }
+    while !tokens.is_line_end() {
+        let first = tokens.peek();
+        if first.is_name("import") || first.is_name("from") {
+            tokens.import()?;
+        } else if !tokens.nothing() {
+            return Err(tokens.blame(top_level(tokens.describe())));
+        }
+        tokens.end_of_statement()?;
+    }
+    tokens.bump();
+    if tokens.peek().kind == TokenKind::Indent {
+        tokens.bump();
+        return Err(tokens.blame(indented()));
+    }
+    Ok(())
+}
 
+/// Reads a batt line by line.
+struct BattParser<'b, 't> {
+    tokens: Tokens<'b, 't>,
+    lowering: Lowering<'b, 't>,
+}
+
+impl<'t> BattParser<'_, 't> {
     fn batt(mut self) -> Result<BattFile> {
         self.tokens.bump();
         let def = self.tokens.bump();
@@ -94,7 +119,7 @@ impl<'t> Parser<'_, 't> {
         let inputs = Dialect::Typed.parameters().iter().map(ToString::to_string);
         let builder =
             ProgramBuilder::in_dialect(Dialect::Typed, name.text, inputs.collect(), def.line);
-        self.scope = Some(Scope::new(builder));
+        self.lowering.scope = Some(Scope::new(builder));
         self.tokens.in_body = true;
         let mut lines = LinesRead::default();
         self.end_of_line()?;
@@ -114,7 +139,7 @@ impl<'t> Parser<'_, 't> {
             let found = self.tokens.describe();
             return Err(self.tokens.blame(ParseErrorKind::AfterReturn { found }));
         }
-        let (output, Some(scope)) = (Operand::Slot(Slot::INPUT), self.scope.take()) else {
+        let (output, Some(scope)) = (Operand::Slot(Slot::INPUT), self.lowering.scope.take()) else {
             return Err(self.tokens.unexpected("`return o, s`"));
         };
         let program = scope.builder.finish(output);
@@ -150,7 +175,7 @@ impl<'t> Parser<'_, 't> {
                 found: format!("`({})`", told(&found.join(", "))),
             }
         };
-        self.fail(open, kind)
+        self.lowering.fail(open, kind)
     }
 
     fn end_of_line(&mut self) -> Result<()> {
@@ -171,10 +196,7 @@ impl<'t> Parser<'_, 't> {
         let found = self.tokens.bump().text;
         let expected = *expected.get_or_insert(found);
         if found != expected {
-            let (expected, found) = [expected, found].map(super::statements::indentation).into();
-            return Err(self
-                .tokens
-                .blame(ParseErrorKind::Indentation { expected, found }));
+            return Err(self.tokens.indentation(expected, found));
         }
         Ok(())
     }
@@ -226,7 +248,7 @@ impl<'t> Parser<'_, 't> {
             },
             found: format!("`{}`", told(token.text)),
         };
-        self.fail(token, kind)
+        self.lowering.fail(token, kind)
     }
 
     /// `try:`, a step, `except (..):`, and its default.
@@ -263,6 +285,19 @@ impl<'t> Parser<'_, 't> {
         self.end_of_line()
     }
 
+    fn expression(&mut self) -> Result<Expression<'t>> {
+        let value = self.tokens.expression(0)?;
+        self.lowering.lower(&value).or_else(|_| {
+            // Only an error tells which line sets a variable.
+            if let Some(scope) = &mut self.lowering.scope {
+                let lines = self.tokens.all().windows(3);
+                let set = lines.filter(|it| it[0].kind == TokenKind::Indent && it[2].is("="));
+                scope.sets_names(&set.map(|it| it[1]).collect::<Vec<_>>());
+            }
+            self.lowering.lower(&value)
+        })
+    }
+
     /// `tN = f(..)`; returns the names of the variable and of the callee.
     fn batt_step(&mut self) -> Result<(Token<'t>, Token<'t>)> {
         let target = self
@@ -270,7 +305,7 @@ impl<'t> Parser<'_, 't> {
             .name("`tN = f(..)`, an entry of `s` or `o`, or `return o, s`")?;
         self.tokens
             .expect("=", "`=` after the name of a variable")?;
-        self.check_free(target)?;
+        self.lowering.check_free(target)?;
         let callee = self.tokens.peek();
         if callee.is_name("env") {
             // In those generations, calls went through an object that caught their errors.
@@ -283,16 +318,19 @@ impl<'t> Parser<'_, 't> {
                 Some(_) => "its calls go through `env.do_fluff`, as until September 2025",
                 None => "its calls go through `env.do_pile`, as until October 2025",
             };
-            return self.fail(callee, ParseErrorKind::OldBatt { found });
+            return self
+                .lowering
+                .fail(callee, ParseErrorKind::OldBatt { found });
         }
-        let expression = self.expression(0)?;
-        let (callable, arguments): (Callee, _) = match self.with_call(expression)? {
+        let expression = self.expression()?;
+        let lowering = &mut self.lowering;
+        let (callable, arguments): (Callee, _) = match lowering.with_call(expression)? {
             Expression::Call {
                 callee, arguments, ..
             } => (callee, arguments),
-            other => (self.identity(), [self.operand(other)?].into()),
+            other => (lowering.identity(), [lowering.operand(other)?].into()),
         };
-        self.step(target, target.text.to_owned(), callable, arguments)?;
+        lowering.step(target, target.text.to_owned(), callable, arguments)?;
         Ok((target, callee))
     }
 
@@ -300,10 +338,7 @@ impl<'t> Parser<'_, 't> {
     fn entry(&mut self) -> Result<Entry> {
         let is_output = self.tokens.bump().is_name("o");
         self.tokens.bump();
-        if !self.tokens.peek().is_name("append") {
-            return Err(self.tokens.unexpected("`append`"));
-        }
-        self.tokens.bump();
+        self.tokens.expect_name("append", "`append`")?;
         self.tokens.expect("(", "`((`")?;
         self.tokens
             .expect("(", "`(` of the tuple that is appended")?;
@@ -321,7 +356,7 @@ impl<'t> Parser<'_, 't> {
                 "False" => false,
                 _ if flag.kind == TokenKind::Text => {
                     let found = "its `o` has a name in the place of a flag, as in the first ones";
-                    return self.fail(flag, ParseErrorKind::OldBatt { found });
+                    return self.lowering.fail(flag, ParseErrorKind::OldBatt { found });
                 }
                 _ => return Err(self.tokens.unexpected("`True` or `False`")),
             };
@@ -337,14 +372,21 @@ impl<'t> Parser<'_, 't> {
         };
         self.tokens.expect(",", "`,`")?;
         let variable = self.tokens.peek();
-        let Operand::Slot(slot) = self.argument(0)? else {
+        let value = self.expression()?;
+        let Operand::Slot(slot) = self.lowering.operand(value)? else {
             let found = format!("`{}`", told(variable.text));
             let expected = "a variable";
-            return self.fail(variable, ParseErrorKind::Expected { expected, found });
+            return self
+                .lowering
+                .fail(variable, ParseErrorKind::Expected { expected, found });
         };
         self.tokens.expect(")", "`))`")?;
         self.tokens.expect(")", "`)`")?;
-        let after = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
+        let after = self
+            .lowering
+            .scope
+            .as_ref()
+            .map_or(0, |scope| scope.builder.steps());
         Ok(Entry {
             after,
             slot,
@@ -374,7 +416,9 @@ impl<'t> Parser<'_, 't> {
         self.tokens.bump();
         if self.tokens.peek().is_name("s") {
             let found = "it returns `s, o`, as the first ones";
-            return self.fail(self.tokens.peek(), ParseErrorKind::OldBatt { found });
+            return self
+                .lowering
+                .fail(self.tokens.peek(), ParseErrorKind::OldBatt { found });
         }
         for word in ["o", ",", "s"] {
             if self.tokens.peek().text != word {

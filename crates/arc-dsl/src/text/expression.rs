@@ -1,6 +1,7 @@
-//! Parses the expressions of a program.
+//! Lowers expressions to the steps of a program.
 
-mod operators;
+pub(super) mod operators;
+mod sequences;
 
 use smallvec::SmallVec;
 
@@ -9,20 +10,18 @@ use arc_isa::{ContainerKind, Primitive};
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand};
 use crate::spelling::nearest;
-use crate::text::error::ParseErrorKind;
+use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::{Parser, constant};
+use crate::text::lowering::{Lowering, constant};
 use crate::text::names;
-use crate::text::tokens::{Result, told};
+use crate::text::tokens::{Result, described, told};
+use crate::text::tree::{Argument, Expr, ExprKind, Trailer};
 use crate::typed::TypedPrimitive;
 use crate::value::foreign::Foreign;
 use crate::value::literal;
 use crate::value::{MAX_INT, Value};
 
-/// The maximum nesting of brackets, which also bounds the recursion of the parser. `frozenset({` counts as one bracket.
-pub(super) const MAX_NESTING: u32 = 100;
-
-/// A parsed expression.
+/// A lowered expression.
 pub(super) enum Expression<'t> {
     Operand(Operand),
     /// The result of an inlined function, whose steps have been added.
@@ -42,39 +41,91 @@ pub(super) enum Expression<'t> {
     },
 }
 
-impl<'t> Parser<'_, 't> {
-    /// Parses the block as a literal.
-    pub(super) fn literal(mut self) -> Result<Value> {
-        let token = self.tokens.peek();
-        let expression = self.expression(0)?;
-        if self.tokens.peek().kind != TokenKind::End {
-            return Err(self.tokens.unexpected("the end of the literal"));
+impl Expression<'_> {
+    /// The result of a function, or a value that needs no step.
+    pub(super) fn of(operand: Operand) -> Self {
+        match operand {
+            Operand::Slot(_) => Expression::Inlined(operand),
+            operand => Expression::Operand(operand),
         }
-        match expression {
+    }
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// The value of a literal.
+    pub(super) fn literal(mut self, expr: &Expr<'t>) -> Result<Value> {
+        match self.lower(expr)? {
             Expression::Operand(operand) => constant(&operand),
             _ => None,
         }
-        .ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral))
+        .ok_or_else(|| self.error(expr.token, ParseErrorKind::NotLiteral))
     }
 
-    /// An expression inside `depth` brackets; all calls in it except the outermost become steps.
-    pub(super) fn expression(&mut self, depth: u32) -> Result<Expression<'t>> {
-        match self.module {
-            Some(_) => self.with_operators(depth),
-            None => self.call_or_value(depth),
-        }
+    /// Lowers an expression; all calls in it except the outermost become steps.
+    pub(super) fn lower(&mut self, expr: &Expr<'t>) -> Result<Expression<'t>> {
+        let token = expr.token;
+        let operand: Operand = match &expr.kind {
+            ExprKind::Name => return Ok(self.named(token, &[])?.0),
+            ExprKind::Word => match token.text {
+                "True" => Value::from(true).into(),
+                "False" => Value::from(false).into(),
+                _ => Value::Nothing.into(),
+            },
+            ExprKind::Integer(is_negative) => self.integer(token, *is_negative)?,
+            ExprKind::Foreign | ExprKind::List(_) => return Err(self.only_calls(token)),
+            ExprKind::Comprehension(it) => match token.text {
+                "{" => {
+                    let elements = self.comprehension(it, true)?;
+                    return Ok(Expression::Inlined(self.set_of(token, elements)?));
+                }
+                "[" => return Err(self.only_calls(token)),
+                _ => return Err(self.only_calls(it.token)),
+            },
+            ExprKind::Paren(inner) => return self.lower(inner),
+            ExprKind::Tuple(elements) => {
+                let elements = elements.iter().map(|element| self.argument(element));
+                return Ok(tuple(elements.collect::<Result<_>>()?, token));
+            }
+            ExprKind::Set(set) => self.set(&set.0, set.1)?.into(),
+            ExprKind::Signed(signed) => return self.signed(token, &signed.0, signed.1),
+            ExprKind::Operators(chain) => return self.operators(chain),
+            ExprKind::Comparisons(chain) => return self.comparisons(chain),
+            ExprKind::Logical(chain) => return self.logical(chain),
+            ExprKind::Not(inner) => return self.not(token, inner),
+            ExprKind::Conditional(parts) => return self.conditional(&parts.0, parts.1),
+            ExprKind::Lambda(function) => return self.lambda_value(function),
+            ExprKind::Trailed(trailed) => return self.trailed(&trailed.0, &trailed.1),
+        };
+        Ok(Expression::Operand(operand))
     }
 
-    /// An expression without operators.
-    pub(super) fn call_or_value(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.peek();
-        let mut expression = self.primary(depth)?;
-        while self.tokens.peek().is("(") {
+    /// A value, and the calls that follow it.
+    fn trailed(&mut self, value: &Expr<'t>, trailers: &[Trailer<'t>]) -> Result<Expression<'t>> {
+        let token = value.token;
+        let list = self.indexed_list(value, trailers)?;
+        let (mut expression, used) = match (list, &value.kind, trailers) {
+            (Some((list, used)), ..) => (Expression::Inlined(list), used),
+            (None, ExprKind::Name, [Trailer::Call(arguments), ..]) if token.text == "frozenset" => {
+                (Expression::of(self.frozenset(arguments)?), 1)
+            }
+            (None, ExprKind::Name, _) => self.named(token, trailers)?,
+            (None, ..) => (self.lower(value)?, 0),
+        };
+        for trailer in &trailers[used..] {
+            let arguments = match trailer {
+                Trailer::Call(arguments) => arguments,
+                Trailer::Part(part) => return Err(self.only_calls(part[0])),
+                Trailer::Index(index) => {
+                    let value = self.operand(expression)?;
+                    expression = Expression::Inlined(self.indexed(value, index.0, &index.1)?);
+                    continue;
+                }
+            };
             expression = match self.operand(expression)? {
-                Operand::Slot(slot) => self.call(token, slot.into(), depth)?,
-                Operand::Primitive(primitive) => self.call(token, primitive.into(), depth)?,
+                Operand::Slot(slot) => self.call(token, slot.into(), arguments)?,
+                Operand::Primitive(primitive) => self.call(token, primitive.into(), arguments)?,
                 Operand::Literal(Value::Foreign(Foreign::Primitive(primitive))) => {
-                    self.call(token, primitive.into(), depth)?
+                    self.call(token, primitive.into(), arguments)?
                 }
                 Operand::Constant(constant) => {
                     let found = format!("the constant `{constant}`");
@@ -90,8 +141,8 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// An expression whose value is needed at once: a call becomes a step.
-    pub(super) fn argument(&mut self, depth: u32) -> Result<Operand> {
-        let expression = self.expression(depth)?;
+    pub(super) fn argument(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+        let expression = self.lower(expr)?;
         self.operand(expression)
     }
 
@@ -131,88 +182,25 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// An expression, or several separated by commas, which form a tuple.
-    pub(super) fn expressions(&mut self) -> Result<Expression<'t>> {
-        let token = self.tokens.peek();
-        let first = self.expression(0)?;
-        if self.module.is_none() || !self.tokens.peek().is(",") {
-            return Ok(first);
-        }
-        let mut elements = vec![self.operand(first)?];
-        while self.tokens.accept(",") && !self.tokens.is_line_end() && !self.tokens.peek().is(";") {
-            elements.push(self.argument(0)?);
-        }
-        Ok(tuple(elements, token))
-    }
-
-    /// An expression without the calls that may follow it.
-    fn primary(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.peek();
-        let operand: Operand = match (token.kind, token.text) {
-            (TokenKind::Integer, _) => self.integer("")?,
-            (TokenKind::Number, text) if self.module.is_some() && numeral(text).is_some() => {
-                self.integer("")?
-            }
-            (TokenKind::Number, _) => {
-                return Err(self.tokens.unexpected("an integer in decimal digits"));
-            }
-            (TokenKind::Symbol, "-" | "+") if self.module.is_some() => return self.signed(depth),
-            (TokenKind::Symbol, "-") => {
-                self.tokens.bump();
-                let at = self.tokens.peek();
-                match at.kind {
-                    TokenKind::Integer => self.integer("-")?,
-                    TokenKind::Symbol if at.is("(") => {
-                        let inner = self.parenthesised(depth)?;
-                        let value = match inner {
-                            Expression::Operand(operand) => constant(&operand),
-                            _ => None,
-                        };
-                        let Some(Value::Int(value)) = value else {
-                            let expected = "an integer after `-`";
-                            let found = self.tokens.told_from(at);
-                            return self.fail(at, ParseErrorKind::Expected { expected, found });
-                        };
-                        Value::Int(-value).into()
-                    }
-                    _ => return Err(self.tokens.unexpected("an integer after `-`")),
-                }
-            }
-            (TokenKind::Symbol, "(") => return self.parenthesised(depth),
-            (TokenKind::Symbol, "{") => self.set(depth)?.into(),
-            (TokenKind::Name, "lambda") if self.module.is_some() && self.scope.is_some() => {
-                return self.lambda_value(depth);
-            }
-            (TokenKind::Name, "True") => self.literal_name(true.into()),
-            (TokenKind::Name, "False") => self.literal_name(false.into()),
-            (TokenKind::Name, "None") => self.literal_name(Value::Nothing),
-            (TokenKind::Name, "frozenset") if self.tokens.second().is("(") => {
-                self.frozenset(depth)?.into()
-            }
-            (TokenKind::Name, name) if !names::is_keyword(name) => return self.named(depth),
-            _ => return Err(self.tokens.unexpected("a value")),
-        };
-        Ok(Expression::Operand(operand))
-    }
-
-    fn literal_name(&mut self, value: Value) -> Operand {
-        self.tokens.bump();
-        value.into()
-    }
-
-    pub(super) fn integer(&mut self, sign: &str) -> Result<Operand> {
-        let token = self.tokens.bump();
-        let value = match token.kind {
-            TokenKind::Number => numeral(token.text),
-            _ => token.text.parse::<i32>().ok(),
+    fn integer(&self, digits: Token<'t>, is_negative: bool) -> Result<Operand> {
+        let value = match digits.kind {
+            TokenKind::Number => numeral(digits.text),
+            _ => digits.text.parse::<i32>().ok(),
         };
         match value {
-            Some(n) if n <= MAX_INT => Ok(Value::Int(if sign.is_empty() { n } else { -n }).into()),
+            Some(n) if n <= MAX_INT => Ok(Value::Int(if is_negative { -n } else { n }).into()),
             _ => {
-                let found = format!("{sign}{}", told(token.text));
-                self.fail(token, ParseErrorKind::IntegerRange { found })
+                let sign = if is_negative { "-" } else { "" };
+                let found = format!("{sign}{}", told(digits.text));
+                self.fail(digits, ParseErrorKind::IntegerRange { found })
             }
         }
+    }
+
+    /// The error that the language has nothing for this part of Python.
+    pub(super) fn only_calls(&self, token: Token<'t>) -> ParseError {
+        let found = described(token);
+        self.error(token, ParseErrorKind::OnlyCalls { found })
     }
 
     /// The error for an unknown name.
@@ -221,18 +209,7 @@ impl<'t> Parser<'_, 't> {
         if self.scope.is_none() && called {
             return ParseErrorKind::NotLiteral;
         }
-        let set_in = |tokens: &[Token<'t>]| {
-            let set_at = tokens.windows(3).find(|tokens| {
-                (tokens[0].kind == TokenKind::Indent || tokens[0].is(";"))
-                    && tokens[1].is_name(token.text)
-                    && (tokens[2].is("=") || tokens[2].is(":"))
-            });
-            set_at.map(|set_at| set_at[1].line)
-        };
-        // A function that sets a name uses no outer binding of that name.
-        let (tokens, body) = (self.tokens.all(), self.scope.as_ref().map(|it| it.body));
-        let within = body.and_then(|body| set_in(&tokens[body..]));
-        if let Some(line) = within.or_else(|| set_in(tokens)) {
+        if let Some(&line) = self.scope.as_ref().and_then(|it| it.sets.get(token.text)) {
             return ParseErrorKind::UsedBeforeSet { name, line };
         }
         let variables = self
@@ -267,52 +244,44 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// A call of `callee`, which stands at `token`, with the arguments that follow.
-    fn call(&mut self, token: Token<'t>, callee: Callee, depth: u32) -> Result<Expression<'t>> {
+    /// A call of `callee`, which stands at `token`.
+    fn call(
+        &mut self,
+        token: Token<'t>,
+        callee: Callee,
+        given: &[Argument<'t>],
+    ) -> Result<Expression<'t>> {
         if self.scope.is_none() {
             return self.fail(token, ParseErrorKind::NotLiteral);
         }
-        let depth = self.open(depth)?;
-        let mut arguments = Vec::new();
+        let mut arguments = Vec::with_capacity(given.len());
         let mut keywords = Keywords::default();
         let loop_function = match callee {
             Callee::Primitive(primitive) => primitive.loop_function(),
             _ => None,
         };
         let outer = self.is_only_called;
-        while !self.tokens.accept(")") {
-            let keyword = self.tokens.peek();
-            if keyword.kind == TokenKind::Name && self.tokens.second().is("=") {
-                let primitive = match callee {
-                    Callee::Primitive(primitive) => primitive,
-                    Callee::Typed(primitive) => {
-                        return self.fail(keyword, ParseErrorKind::KeywordForTyped { primitive });
-                    }
-                    Callee::Slot(_) => {
-                        let kind = ParseErrorKind::KeywordForVariable {
-                            callee: told(token.text),
-                        };
-                        return self.fail(keyword, kind);
-                    }
-                };
-                let place = keywords
-                    .place(primitive, keyword.text, arguments.len())
-                    .map_err(|kind| self.tokens.error(keyword, kind))?;
-                self.tokens.bump();
-                self.tokens.bump();
-                self.is_only_called = loop_function == Some(place);
-                keywords.given[place] = Some(self.argument(depth)?);
-            } else if keywords.count() > 0 {
-                return Err(self
-                    .tokens
-                    .unexpected("`name=value` after another such argument"));
-            } else {
+        for Argument { keyword, value } in given {
+            let Some(keyword) = *keyword else {
                 self.is_only_called = loop_function == Some(arguments.len());
-                arguments.push(self.argument(depth)?);
-            }
-            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
-                return Err(self.tokens.unexpected("`,` or `)`"));
-            }
+                arguments.push(self.argument(value)?);
+                continue;
+            };
+            let primitive = match callee {
+                Callee::Primitive(primitive) => primitive,
+                Callee::Typed(primitive) => {
+                    return self.fail(keyword, ParseErrorKind::KeywordForTyped { primitive });
+                }
+                Callee::Slot(_) => {
+                    let callee = told(token.text);
+                    return self.fail(keyword, ParseErrorKind::KeywordForVariable { callee });
+                }
+            };
+            let place = keywords
+                .place(primitive, keyword.text, arguments.len())
+                .map_err(|kind| self.error(keyword, kind))?;
+            self.is_only_called = loop_function == Some(place);
+            keywords.given[place] = Some(self.argument(value)?);
         }
         self.is_only_called = outer;
         if let Callee::Primitive(primitive) = callee {
@@ -336,98 +305,41 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// A parenthesised expression or a tuple.
-    fn parenthesised(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.peek();
-        let depth = self.open(depth)?;
-        if self.tokens.accept(")") {
-            return Ok(Expression::Operand(Value::tuple(Vec::new()).into()));
-        }
-        let first = self.expression(depth)?;
-        if self.tokens.accept(")") {
-            return Ok(first);
-        }
-        let mut elements = vec![self.operand(first)?];
-        while self.tokens.accept(",") && !self.tokens.peek().is(")") {
-            elements.push(self.argument(depth)?);
-        }
-        self.tokens.expect(")", "`,` or `)`")?;
-        Ok(tuple(elements, token))
+    /// `{a, b}`
+    fn set(&mut self, elements: &[Expr<'t>], has_names: bool) -> Result<Value> {
+        let elements = elements.iter().map(|element| {
+            let value = constant(&self.argument(element)?);
+            value.ok_or_else(|| self.error(element.token, ParseErrorKind::SetOfVariables))
+        });
+        let elements = elements.collect::<Result<_>>()?;
+        Ok(literal::frozenset(elements, has_names))
     }
 
-    /// `{a, b}`: a set with elements.
-    fn set(&mut self, depth: u32) -> Result<Value> {
-        let depth = self.open(depth)?;
-        if self.tokens.peek().is("}") {
-            return Err(self
-                .tokens
-                .unexpected("an element; the empty set is `frozenset()`"));
-        }
-        let mut elements = Vec::new();
-        let start = self.tokens.place();
-        loop {
-            let token = self.tokens.peek();
-            let element = self.argument(depth)?;
-            let value = constant(&element);
-            elements.push(
-                value.ok_or_else(|| self.tokens.error(token, ParseErrorKind::SetOfVariables))?,
-            );
-            if !self.tokens.accept(",") || self.tokens.peek().is("}") {
-                break;
-            }
-        }
-        let literals = &self.tokens.all()[start..self.tokens.place()];
-        self.tokens.expect("}", "`,` or `}`")?;
-        let is_name = |token: &Token<'_>| {
-            token.kind == TokenKind::Name && !matches!(token.text, "True" | "False" | "None")
+    /// `frozenset()`, or `frozenset` of a container.
+    fn frozenset(&mut self, arguments: &[Argument<'t>]) -> Result<Operand> {
+        let [argument] = arguments else {
+            return Ok(Value::empty_set().into());
         };
-        Ok(literal::frozenset(elements, literals.iter().any(is_name)))
-    }
-
-    /// `frozenset()`, `frozenset({a, b})`, or `frozenset` of another container without variables.
-    fn frozenset(&mut self, depth: u32) -> Result<Value> {
-        self.tokens.bump();
-        let inner = self.open(depth)?;
-        if self.tokens.accept(")") {
-            return Ok(Value::empty_set());
-        }
-        let token = self.tokens.peek();
-        let value = if token.is("{") {
-            self.set(depth)?
-        } else {
-            let argument = self.argument(inner)?;
-            constant(&argument)
-                .ok_or_else(|| self.tokens.error(token, ParseErrorKind::SetOfVariables))?
+        let value = self.frozenset_of(&argument.value)?;
+        let Some(value) = constant(&value) else {
+            return Ok(value);
         };
-        self.tokens.expect(")", "`)`")?;
         let Some(elements) = value.as_container() else {
             let found = value.kind().to_string();
             let expected = "elements in `{` and `}`";
-            return self.fail(token, ParseErrorKind::Expected { expected, found });
+            let kind = ParseErrorKind::Expected { expected, found };
+            return self.fail(argument.value.token, kind);
         };
         if elements.kind == ContainerKind::Set {
-            return Ok(value);
+            return Ok(value.into());
         }
-        Ok(Value::set(
-            elements.iter().map(std::borrow::Cow::into_owned),
-        ))
-    }
-
-    /// Consumes an opening bracket and returns the depth inside it.
-    pub(super) fn open(&mut self, depth: u32) -> Result<u32> {
-        if depth >= MAX_NESTING {
-            return self.fail(
-                self.tokens.peek(),
-                ParseErrorKind::Nesting { max: MAX_NESTING },
-            );
-        }
-        self.tokens.bump();
-        Ok(depth + 1)
+        let elements = elements.iter().map(std::borrow::Cow::into_owned);
+        Ok(Value::set(elements).into())
     }
 }
 
 /// The value of an integer in hexadecimal, octal or binary digits, or with underscores.
-fn numeral(text: &str) -> Option<i32> {
+pub(super) fn numeral(text: &str) -> Option<i32> {
     let lower = text.to_ascii_lowercase();
     let (radix, digits) = match lower.get(..2) {
         Some("0x") => (16, &lower[2..]),
@@ -482,7 +394,7 @@ impl Keywords {
 }
 
 /// These elements as a tuple: a literal if they are known before the program runs.
-fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
+pub(super) fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
     match elements.iter().map(constant).collect() {
         Some(values) => Expression::Operand(Value::tuple(values).into()),
         None => Expression::Tuple { elements, token },

@@ -10,7 +10,7 @@ use crate::constants::Constant;
 use crate::dialect::Dialect;
 use crate::spelling::nearest;
 use crate::text::beside::{Beside, DslPart, Meaning};
-use crate::text::names::{self, is_of_dsl};
+use crate::text::names::{self, BUILTINS, is_of_dsl};
 
 /// Another project's names for the names of the DSL: maps theirs to ours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -331,7 +331,7 @@ impl<'t> Globals<'t> {
         )
     }
 
-    /// What star imports before this time bind a name of the DSL to, and on which line, if they do so after `bound`
+    /// What star imports before this time bind a name of the DSL or of Python to, and on which line, if they do so after `bound`
     /// binds it.
     fn starred(
         &self,
@@ -340,7 +340,10 @@ impl<'t> Globals<'t> {
         at: u32,
         bound: Option<&Bound<'t>>,
     ) -> Option<(u32, Starred<'t>)> {
-        names::known(dialect, name)?;
+        let is_builtin = BUILTINS.contains(&name);
+        if !is_builtin {
+            names::known(dialect, name)?;
+        }
         let is_constant = Constant::from_name(name).is_some();
         let since = bound.map_or(0, |bound| bound.at);
         let mut doubt = None;
@@ -349,6 +352,7 @@ impl<'t> Globals<'t> {
         for &(_, line, star) in stars {
             let starred = match star {
                 StarImport::Nothing | StarImport::Unknown => continue,
+                StarImport::Dsl(_) if is_builtin => continue,
                 // Some modules of the DSL include its constants, others do not.
                 StarImport::Dsl(DslPart::Primitives | DslPart::Both) if is_constant => {
                     doubt.get_or_insert(line);

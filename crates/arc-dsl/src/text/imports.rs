@@ -1,90 +1,42 @@
-//! Parses imports: which names they bind, and to what.
+//! What imports bind names to.
 
 use crate::text::beside::{DslPart, Meaning, joined};
 use crate::text::globals::{Binding, StarImport};
-use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::Parser;
-use crate::text::names::{self, is_of_dsl};
-use crate::text::tokens::{Result, told};
+use crate::text::lexer::Token;
+use crate::text::lowering::Lowering;
+use crate::text::names::is_of_dsl;
+use crate::text::tokens::told;
+use crate::text::tree::Import;
 
 /// The effects of an import.
 #[derive(Debug, Default)]
 pub(super) struct Imports<'t> {
     pub(super) names: Vec<(Token<'t>, Binding<'t>)>,
-    pub(super) stars: Vec<StarImport>,
+    pub(super) star: Option<StarImport>,
     /// The module of a star import.
     pub(super) module: &'t str,
 }
 
-impl<'t> Parser<'_, 't> {
-    /// Parses an import, which comes next.
-    pub(super) fn imports(&mut self) -> Result<Imports<'t>> {
-        let mut imports = Imports::default();
-        if self.tokens.bump().is_name("import") {
-            loop {
-                let first = self.tokens.peek();
-                let path = self.module_path();
-                if path.is_empty() {
-                    return Err(self.tokens.unexpected("the name of a module"));
-                }
-                if self.tokens.peek().is_name("as") {
-                    self.tokens.bump();
-                    let name = self.tokens.name("a name for the module")?;
-                    imports.names.push((name, Binding::Module(path.to_owned())));
-                } else {
-                    // `import a.b` binds `a`.
-                    imports
-                        .names
-                        .push((first, Binding::Module(first.text.to_owned())));
-                }
-                if !self.tokens.accept(",") {
-                    break;
-                }
-            }
-            return Ok(imports);
+impl<'t> Lowering<'_, 't> {
+    /// What an import binds.
+    pub(super) fn imports(&self, import: &Import<'t>) -> Imports<'t> {
+        let names = import.names.iter();
+        let Some(path) = import.from else {
+            let names = names.map(|&(path, name)| (name, Binding::Module(path.to_owned())));
+            return Imports {
+                names: names.collect(),
+                ..Imports::default()
+            };
+        };
+        let beside = self.module.and_then(|module| module.module_beside(path));
+        let star = || beside.map_or_else(|| StarImport::of(path), |(at, _)| StarImport::Beside(at));
+        Imports {
+            names: names
+                .map(|&(name, target)| (target, self.imported(path, name)))
+                .collect(),
+            star: import.is_star.then(star),
+            module: path,
         }
-        let path = self.module_path();
-        imports.module = path;
-        if !self.tokens.peek().is_name("import") {
-            return Err(self
-                .tokens
-                .unexpected("`import` after the name of the module"));
-        }
-        self.tokens.bump();
-        if self.tokens.accept("*") {
-            let beside = self.module.and_then(|module| module.module_beside(path));
-            let star =
-                beside.map_or_else(|| StarImport::of(path), |(at, _)| StarImport::Beside(at));
-            imports.stars.push(star);
-            return Ok(imports);
-        }
-        let open = self.tokens.peek();
-        let in_brackets = self.tokens.accept("(");
-        if in_brackets && self.tokens.accept(")") {
-            return self.fail(
-                open,
-                crate::text::error::ParseErrorKind::Expected {
-                    expected: "names to import",
-                    found: "`()`".to_owned(),
-                },
-            );
-        }
-        loop {
-            let name = self.tokens.name("a name to import")?;
-            let mut target = name;
-            if self.tokens.peek().is_name("as") {
-                self.tokens.bump();
-                target = self.tokens.name("a name after `as`")?;
-            }
-            imports.names.push((target, self.imported(path, name.text)));
-            if !self.tokens.accept(",") || (in_brackets && self.tokens.peek().is(")")) {
-                break;
-            }
-        }
-        if in_brackets {
-            self.tokens.expect(")", "`,` or `)`")?;
-        }
-        Ok(imports)
     }
 
     /// What this name of a module is bound to.
@@ -110,26 +62,5 @@ impl<'t> Parser<'_, 't> {
         } else {
             format!("`{name}` is imported from `{}`", told(path))
         })
-    }
-
-    /// A dotted module path, possibly with leading dots; it may be empty.
-    fn module_path(&mut self) -> &'t str {
-        let (first, mut last) = (self.tokens.peek(), None);
-        loop {
-            let token = self.tokens.peek();
-            let is_part = match token.kind {
-                TokenKind::Name => !names::is_keyword(token.text) && token.text != "as",
-                _ => token.is(".") || token.is("..."),
-            };
-            let follows = last.is_none_or(|last: Token<'t>| {
-                (last.kind == TokenKind::Name) != (token.kind == TokenKind::Name)
-                    || token.kind != TokenKind::Name
-            });
-            if !is_part || !follows {
-                break;
-            }
-            last = Some(self.tokens.bump());
-        }
-        last.map_or("", |last| self.tokens.between(first, last))
     }
 }

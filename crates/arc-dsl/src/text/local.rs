@@ -5,18 +5,18 @@
 //! value is created with the values at that point, so setting such a variable again is an error.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::rc::Rc;
 
 use crate::program::{Operand, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::Binding;
-use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::{LocalFunction, Parser};
-use crate::text::names;
+use crate::text::lexer::Token;
+use crate::text::lowering::{KnownType, LocalFunction, Lowering};
 use crate::text::statements::Parameter;
-use crate::text::tokens::{Result, told};
+use crate::text::syntax::MAX_NESTING;
+use crate::text::tokens::{Result, described, told};
+use crate::text::tree::{Function, Trailer, names_set};
 use crate::value::Value;
 
 /// What a function uses of the enclosing scope.
@@ -29,78 +29,90 @@ struct Captures<'t> {
     others: Vec<&'t str>,
 }
 
-impl<'t> Parser<'_, 't> {
-    /// `def name(parameters):` within a program, and its body.
-    pub(super) fn local_definition(&mut self) -> Result<()> {
-        let statement = self.tokens.place();
-        self.deeper(self.indents.len() as u32)?;
-        self.tokens.bump();
-        let name = self.tokens.name("the name of the function")?;
-        self.tokens.expect("(", "`(`")?;
-        let parameters = self.parameters(")")?;
-        if self.tokens.accept("->") {
-            self.skip_annotation(&[":"])?;
+impl<'t> Lowering<'_, 't> {
+    /// A function that a program defines.
+    pub(super) fn define(&mut self, name: Token<'t>, function: &Function<'t>) -> Result<()> {
+        let function = self.local_function(name, function)?;
+        let is_around_itself = function.captured.contains(&name.text);
+        self.sets(name)?;
+        self.is_own_name(name)?;
+        if is_around_itself {
+            let kind = ParseErrorKind::Unusable {
+                name: told(name.text),
+                line: name.line,
+                why: "it calls itself".to_owned(),
+            };
+            return self.fail(name, kind);
         }
-        self.tokens.expect(":", "`:`")?;
-        let region = self.tokens.place()..self.end_of_body();
-        let function = self.local(name, parameters, region, |parser| {
-            let output = parser.body()?;
-            output.ok_or_else(|| {
-                let kind = ParseErrorKind::NoReturn {
-                    name: told(name.text),
-                };
-                parser.tokens.error(name, kind)
-            })
-        })?;
-        self.define(name, function, statement)
-    }
-
-    /// A variable set to `lambda parameters: value`.
-    pub(super) fn local_lambda(&mut self, name: Token<'t>, statement: usize) -> Result<()> {
-        let function = self.lambda_of(name, 0)?;
-        self.define(name, function, statement)
+        self.forget_import(name);
+        if let Some(scope) = &mut self.scope {
+            scope.functions.insert(name.text, function);
+        }
+        Ok(())
     }
 
     /// `lambda parameters: value` as a value.
-    pub(super) fn lambda_value(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.peek();
-        let function = self.lambda_of(token, depth)?;
-        self.freeze(&function.frozen);
+    pub(super) fn lambda_value(&mut self, function: &Function<'t>) -> Result<Expression<'t>> {
+        let token = function.name;
+        if self.scope.is_none() {
+            let (expected, found) = ("a value", described(token));
+            return self.fail(token, ParseErrorKind::Expected { expected, found });
+        }
+        let function = self.local_function(token, function)?;
+        self.freeze(&function.frozen, token);
         let value = self.value_of(token, &function)?;
         Ok(Expression::Inlined(value))
     }
 
-    /// Parses a `lambda`, which errors refer to by `name`.
-    fn lambda_of(&mut self, name: Token<'t>, depth: u32) -> Result<LocalFunction<'t>> {
-        let inner = self.deeper(depth)?;
-        self.tokens.bump();
-        let parameters = self.parameters(":")?;
-        let region = self.tokens.place()..self.end_of_expression(&[]);
-        self.local(name, parameters, region, |parser| parser.argument(inner))
+    /// A function within the current one, which errors refer to by `name`.
+    fn local_function(
+        &mut self,
+        name: Token<'t>,
+        function: &Function<'t>,
+    ) -> Result<LocalFunction<'t>> {
+        let element = self.element.take();
+        let parameters = self.parameters(&function.parameters)?;
+        let (mut used, mut own) = (Vec::new(), Vec::new());
+        function.names(&mut |name| used.push(name));
+        names_set(&function.body.statements, &mut |name| own.push(name));
+        self.local(name, parameters, &used, Some(&own), |lowering| {
+            if function.parameters.len() == 1 {
+                lowering.typed(Operand::Slot(Slot::INPUT), element);
+            }
+            let output = lowering.body(&function.body)?;
+            output.ok_or_else(|| {
+                let name = told(name.text);
+                lowering.error(function.name, ParseErrorKind::NoReturn { name })
+            })
+        })
     }
 
-    /// A use of a local function: a call, or the function as a value.
+    /// A use of a local function: a call, or the function as a value; and how many of the trailers belong to it.
     pub(super) fn of_local(
         &mut self,
+        token: Token<'t>,
         function: &LocalFunction<'t>,
-        depth: u32,
-    ) -> Result<Expression<'t>> {
-        let token = self.tokens.bump();
-        self.freeze(&function.frozen);
-        if !self.tokens.peek().is("(") {
-            return Ok(Expression::Inlined(self.value_of(token, function)?));
-        }
-        let mut arguments = self.arguments_of(token, &function.parsed, depth)?;
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
+        self.freeze(&function.frozen, token);
+        let [Trailer::Call(arguments), ..] = trailers else {
+            return Ok((Expression::Inlined(self.value_of(token, function)?), 0));
+        };
+        let mut arguments = self.arguments_of(token, &function.parsed, arguments)?;
         arguments.extend(self.captured_by(token, function)?);
         let operand = self.steps_of(token, &function.parsed.program, &arguments)?;
-        Ok(Expression::Inlined(operand))
+        Ok((Expression::Inlined(operand), 1))
     }
 
     /// A function as a value; freezes the names that it captures.
-    fn value_of(&mut self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Operand> {
+    pub(super) fn value_of(
+        &mut self,
+        token: Token<'t>,
+        function: &LocalFunction<'t>,
+    ) -> Result<Operand> {
         let captured = self.captured_by(token, function)?;
         if !self.is_only_called {
-            self.freeze(&function.captured);
+            self.freeze(&function.captured, token);
         }
         let parameters = function.parsed.parameters.len();
         let mut given = vec![None; parameters];
@@ -149,12 +161,11 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// Records that these names must not be set again.
-    fn freeze(&mut self, names: &[&'t str]) {
-        let line = self.tokens.peek().line;
+    /// Records that these names must not be set again, because of what is at a token.
+    pub(super) fn freeze(&mut self, names: &[&'t str], token: Token<'t>) {
         if let Some(scope) = &mut self.scope {
             for name in names {
-                scope.frozen.entry(name).or_insert(line);
+                scope.frozen.entry(name).or_insert(token.line);
             }
         }
     }
@@ -170,7 +181,7 @@ impl<'t> Parser<'_, 't> {
                     line: function.line,
                     why: format!("`{}`, which it uses, has another meaning here", told(name)),
                 };
-                self.tokens.error(token, kind)
+                self.error(token, kind)
             })
         };
         captured.map(value).collect()
@@ -184,36 +195,53 @@ impl<'t> Parser<'_, 't> {
         (is_same && !scope.functions.contains_key(name)).then_some(slot)
     }
 
-    /// Parses a function within the current one; its names are in this region of the tokens.
+    /// Lowers a function within the current one, which uses these names and sets others; `None` if it is called at once
+    /// and only there, as a part of the current one.
     pub(super) fn local(
         &mut self,
         name: Token<'t>,
         parameters: Vec<Parameter<'t>>,
-        region: Range<usize>,
-        read: impl FnOnce(&mut Self) -> Result<Operand>,
+        used: &[Token<'t>],
+        set: Option<&[Token<'t>]>,
+        lower: impl FnOnce(&mut Self) -> Result<Operand>,
     ) -> Result<LocalFunction<'t>> {
-        let around = self.captures_of(&parameters, region);
-        self.freeze(&around.others);
-        let integers = self.scope.as_mut().map(|scope| {
-            let slots = around.captured.iter();
-            let slots: Vec<_> = slots.map(|name| scope.builder.variable(name)).collect();
-            let slots = slots.into_iter();
-            slots
-                .map(|slot| slot.is_some_and(|slot| scope.is_integer(slot)))
-                .collect()
-        });
-        let integers: Vec<bool> = integers.unwrap_or_default();
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            return self.fail(name, ParseErrorKind::Nesting { max: MAX_NESTING });
+        }
+        let around = self.captures_of(&parameters, used, set.unwrap_or_default());
+        if set.is_some() {
+            self.freeze(&around.others, name);
+        }
+        let mut types = vec![KnownType::default(); parameters.len()];
+        if let Some(scope) = &mut self.scope {
+            for name in &around.captured {
+                let slot = scope.builder.variable(name);
+                types.push(slot.map_or_else(KnownType::default, |it| scope.type_of(it).clone()));
+            }
+        }
         let outer = self.scope.take();
         self.begin(name.text, name.line, &parameters, &around.captured);
         if let Some(scope) = &mut self.scope {
+            if let Some(outer) = &outer {
+                scope.sets.clone_from(&outer.sets);
+                scope.is_function = outer.is_function;
+            }
+            scope.sets_names(set.unwrap_or_default());
+            scope.relied = set.is_none().then_some(false);
             scope.captured = around.captured.iter().copied().collect();
             scope.functions = around.functions;
-            scope.set_integers(parameters.len(), integers);
+            scope.types = types;
             scope.imported = around.imported;
         }
         let is_only_called = std::mem::replace(&mut self.is_only_called, false);
-        let output = read(self)?;
+        let output = lower(self)?;
         self.is_only_called = is_only_called;
+        self.depth -= 1;
+        let relies = self
+            .scope
+            .as_ref()
+            .map(|it| (it.needs_grid, it.relied == Some(true)));
         let frozen = self.scope.as_ref().map(|scope| {
             let frozen = scope.frozen.keys().copied();
             frozen
@@ -222,6 +250,12 @@ impl<'t> Parser<'_, 't> {
         });
         let parsed = self.finish(name, output, parameters)?;
         self.scope = outer;
+        if let (Some(scope), Some((needs_grid, has_relied))) = (&mut self.scope, relies) {
+            scope.needs_grid |= needs_grid;
+            if has_relied {
+                scope.rely(name.line);
+            }
+        }
         Ok(LocalFunction {
             line: name.line,
             parsed: Rc::new(parsed),
@@ -231,29 +265,26 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// What a function with these parameters captures, judging by the names in its region.
-    fn captures_of(&self, parameters: &[Parameter<'t>], region: Range<usize>) -> Captures<'t> {
+    /// What a function captures that has these parameters, uses these names and sets others.
+    fn captures_of(
+        &self,
+        parameters: &[Parameter<'t>],
+        used: &[Token<'t>],
+        set: &[Token<'t>],
+    ) -> Captures<'t> {
         let mut around = Captures::default();
         let Some(scope) = &self.scope else {
             return around;
         };
-        let tokens = self.tokens.all();
-        let mut own: HashSet<&str> = parameters.iter().map(|it| it.token.text).collect();
-        own.extend(names_set(&tokens[region.clone()]));
-        let inner = inner_parameters(&tokens[region.clone()]);
+        let parameters = parameters.iter().map(|it| it.token.text);
+        let own: HashSet<&str> = parameters.chain(set.iter().map(|it| it.text)).collect();
         let mut seen = HashSet::new();
         let mut capture = |name: &'t str, captured: &mut Vec<&'t str>| {
             if !own.contains(name) && seen.insert(name) {
                 captured.push(name);
             }
         };
-        for at in region {
-            let name = tokens[at].text;
-            let is_attribute = at > 0 && tokens[at - 1].is(".");
-            let is_name = tokens[at].kind == TokenKind::Name && !names::is_keyword(name);
-            if !is_name || is_attribute || own.contains(name) {
-                continue;
-            }
+        for name in used.iter().map(|token| token.text) {
             if let Some(binding) = scope.imported.get(name) {
                 around.imported.insert(name, binding.clone());
             } else if let Some(function) = scope.functions.get(name) {
@@ -271,112 +302,8 @@ impl<'t> Parser<'_, 't> {
                 capture(name, &mut around.captured);
                 continue;
             }
-            let is_keyword = tokens.get(at + 1).is_some_and(|next| next.is("="));
-            if !is_keyword && !inner.contains(name) {
-                around.others.push(name);
-            }
+            around.others.push(name);
         }
         around
     }
-
-    /// Binds a name to a function.
-    fn define(
-        &mut self,
-        name: Token<'t>,
-        function: LocalFunction<'t>,
-        statement: usize,
-    ) -> Result<()> {
-        let is_around_itself = function.captured.contains(&name.text);
-        self.sets(name)?;
-        self.is_own_name(name, statement)?;
-        if is_around_itself {
-            let kind = ParseErrorKind::Unusable {
-                name: told(name.text),
-                line: name.line,
-                why: "it calls itself".to_owned(),
-            };
-            return self.fail(name, kind);
-        }
-        self.forget_import(name);
-        if let Some(scope) = &mut self.scope {
-            scope.functions.insert(name.text, function);
-        }
-        Ok(())
-    }
-
-    /// Where the body that follows ends: before the first line with the indentation of an enclosing body.
-    fn end_of_body(&self) -> usize {
-        let rest = &self.tokens.all()[self.tokens.place()..];
-        let end = rest.iter().position(|token| {
-            token.kind == TokenKind::End
-                || token.kind == TokenKind::Indent && self.indents.contains(&token.text)
-        });
-        self.tokens.place() + end.unwrap_or(rest.len())
-    }
-
-    /// The latest end of the expression that follows; none of these keywords can be part of it.
-    pub(super) fn end_of_expression(&self, ends: &[&str]) -> usize {
-        let rest = &self.tokens.all()[self.tokens.place()..];
-        let (mut depth, mut lambdas) = (0usize, 0usize);
-        let end = rest.iter().position(|token| {
-            match token.text {
-                _ if token.ends_statement() => return true,
-                "lambda" if token.kind == TokenKind::Name && depth == 0 => lambdas += 1,
-                word if token.kind == TokenKind::Name => return depth == 0 && ends.contains(&word),
-                _ if token.kind != TokenKind::Symbol => {}
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" if depth == 0 => return true,
-                ")" | "]" | "}" => depth -= 1,
-                ":" if depth == 0 => lambdas = lambdas.saturating_sub(1),
-                "," => return depth == 0 && lambdas == 0,
-                _ => {}
-            }
-            false
-        });
-        self.tokens.place() + end.unwrap_or(rest.len())
-    }
-}
-
-/// The parameters of the functions defined within these tokens.
-fn inner_parameters<'t>(tokens: &[Token<'t>]) -> HashSet<&'t str> {
-    let mut parameters = HashSet::new();
-    let mut rest = tokens.iter();
-    while let Some(token) = rest.next() {
-        let end = match token.text {
-            "lambda" => ":",
-            "def" => ")",
-            _ => continue,
-        };
-        let until = rest.by_ref().take_while(|token| !token.is(end));
-        parameters.extend(until.map(|token| token.text));
-    }
-    parameters
-}
-
-/// The names that statements among these tokens set.
-fn names_set<'a, 't>(tokens: &'a [Token<'t>]) -> impl Iterator<Item = &'t str> + use<'a, 't> {
-    let statements =
-        tokens.split(|token| token.ends_statement() || token.kind == TokenKind::Indent);
-    statements.flat_map(|statement| {
-        let mut depth = 0usize;
-        let equal = statement.iter().rposition(|token| {
-            match token.text {
-                _ if token.kind != TokenKind::Symbol => {}
-                ")" | "]" | "}" => depth += 1,
-                "(" | "[" | "{" => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && token.is("=")
-        });
-        let is_def = statement.first().is_some_and(|token| token.is_name("def"));
-        let set = match equal {
-            _ if is_def => statement.get(1..2),
-            Some(equal) => statement.get(..equal),
-            None => None,
-        };
-        let names = set.unwrap_or_default().iter();
-        names
-            .filter(|token| token.kind == TokenKind::Name)
-            .map(|token| token.text)
-    })
 }

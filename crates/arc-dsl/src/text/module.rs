@@ -6,7 +6,6 @@ mod dialects;
 pub(super) mod inlining;
 mod inputs;
 mod listing;
-pub(super) mod parser;
 mod point_free;
 mod survey;
 mod values;
@@ -24,7 +23,8 @@ use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames, StarImport};
 use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
-use crate::text::module::parser::{Parsed, Parser};
+use crate::text::lowering::{Lowering, Parsed};
+
 use crate::text::names;
 use crate::text::reference;
 use crate::text::tokens::{Tokens, told};
@@ -248,7 +248,8 @@ impl<'t> Module<'t> {
             }
         }
         ProgramText {
-            programs: Parser::within(&self, &block, self.dialect()).bare(name),
+            programs: Lowering::within(&self, &block, self.dialect())
+                .bare(Tokens::new(self.text, &block), name),
             notes: self.notes,
             is_bare: true,
         }
@@ -387,8 +388,8 @@ impl<'t> Module<'t> {
                 continue;
             }
             let is_wrong = is_doubtful(&cut) && {
-                let mut parser = Parser::within(self, &cut, self.dialect());
-                parser.definition().is_err()
+                self.definition(&mut Lowering::within(self, &cut, self.dialect()), &cut)
+                    .is_err()
             };
             if is_wrong {
                 lexer.recover();
@@ -398,8 +399,8 @@ impl<'t> Module<'t> {
                 self.respelled(name);
             }
             if name.kind != TokenKind::Name || names::is_keyword(name.text) {
-                let mut parser = Parser::within(self, &cut, self.dialect());
-                let error = parser.definition().err();
+                let mut lowering = Lowering::within(self, &cut, self.dialect());
+                let error = self.definition(&mut lowering, &cut).err();
                 let start = cut.tokens[0].start;
                 self.errors.extend(error.map(|error| (start, error)));
                 continue;
@@ -654,14 +655,42 @@ impl<'t> Module<'t> {
         }
         self.current.set(at);
         let block = self.block(at);
-        let mut parser = Parser::within(self, &block, dialect);
-        (parser.at, parser.defined) = (function.at, function.defined);
+        let mut lowering = Lowering::within(self, &block, dialect);
+        (lowering.at, lowering.defined) = (function.at, function.defined);
+        let mut tokens = Tokens::new(self.text, &block);
         let read = match function.kind {
-            DefinitionKind::Def => parser.definition(),
-            DefinitionKind::Lambda { at } => parser.lambda(function.name, at),
-            DefinitionKind::Value { at, element } => parser.value(at, element),
+            DefinitionKind::Def => self.definition(&mut lowering, &block),
+            DefinitionKind::Lambda { at } => {
+                tokens.go_to(at);
+                let first = tokens.peek();
+                tokens.lambda_behind(first, 0).and_then(|lambda| {
+                    tokens.in_body = true;
+                    tokens.end_of_statement()?;
+                    lowering.function(function.name, first, &lambda)
+                })
+            }
+            DefinitionKind::Value { at, element } => {
+                tokens.go_to(at);
+                tokens.expressions().and_then(|value| {
+                    tokens.end_of_statement()?;
+                    lowering.value(&value, element)
+                })
+            }
         };
-        (read.map(Rc::new), parser.needs)
+        (read.map(Rc::new), lowering.needs)
+    }
+
+    /// The function of a block that begins with `def`.
+    fn definition(
+        &self,
+        lowering: &mut Lowering<'_, 't>,
+        block: &Block<'t>,
+    ) -> Result<Parsed, ParseError> {
+        let mut tokens = Tokens::new(self.text, block);
+        tokens.bump();
+        let def = tokens.peek();
+        let function = tokens.function("the name of the program")?;
+        lowering.function(function.name.text, def, &function)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use arc_isa::Primitive;
+use rustc_hash::FxBuildHasher;
 
 use crate::constants::Constant;
 use crate::dialect::Dialect;
@@ -11,19 +12,28 @@ use crate::program::Operand;
 use crate::text::lexer::{is_name_part, is_name_start, is_stable};
 use crate::typed::TypedPrimitive;
 
-/// Python's keywords except `True`, `False` and `None`, which are literals.
-const KEYWORDS: &[&str] = &[
-    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
-    "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
-    "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];
-
 /// The names that form literals.
 const LITERALS: &[&str] = &["True", "False", "None", "frozenset"];
 
+/// Functions of Python that programs may call as their own, besides `frozenset`.
+pub(super) const BUILTINS: &[&str] = &[
+    "abs",
+    "enumerate",
+    "len",
+    "list",
+    "max",
+    "min",
+    "range",
+    "reversed",
+    "sorted",
+    "sum",
+    "tuple",
+    "zip",
+];
+
 /// The primitive or constant of this name.
 pub(super) fn known(dialect: Dialect, name: &str) -> Option<&'static Operand> {
-    type Known = HashMap<&'static str, Operand>;
+    type Known = HashMap<&'static str, Operand, FxBuildHasher>;
     static PUBLIC: LazyLock<Known> = LazyLock::new(|| {
         let primitives = Primitive::ALL.iter().map(|&p| (p.name(), p.into()));
         primitives.chain(constants_of(Dialect::Public)).collect()
@@ -67,9 +77,21 @@ pub(super) fn constants<'a>(dialect: Dialect) -> impl Iterator<Item = &'a str> {
     Constant::of(dialect).map(|constant| -> &'a str { constant.name() })
 }
 
-/// Whether the word is a keyword of Python.
+/// Whether the word is a keyword of Python, except `True`, `False` and `None`, which are literals.
+#[rustfmt::skip]
 pub(super) fn is_keyword(name: &str) -> bool {
-    KEYWORDS.contains(&name)
+    // A match compares words of one length alone.
+    matches!(
+        name,
+        "and" | "as" | "assert" | "async" | "await" | "break" | "class" | "continue" | "def" | "del" | "elif"
+            | "else" | "except" | "finally" | "for" | "from" | "global" | "if" | "import" | "in" | "is" | "lambda"
+            | "nonlocal" | "not" | "or" | "pass" | "raise" | "return" | "try" | "while" | "with" | "yield"
+    )
+}
+
+/// Whether it is a name that forms literals.
+pub(super) fn is_literal(name: &str) -> bool {
+    LITERALS.contains(&name)
 }
 
 /// Whether the text is a single name that Python does not change by normalisation.
@@ -84,7 +106,7 @@ pub(super) fn owner(dialect: Dialect, name: &str) -> Option<&'static str> {
     match known(dialect, name) {
         Some(Operand::Primitive(_) | Operand::Literal(_)) => Some("primitive"),
         Some(_) => Some("constant"),
-        None => LITERALS.contains(&name).then_some("literal"),
+        None => is_literal(name).then_some("literal"),
     }
 }
 

@@ -1,17 +1,23 @@
-//! Parses programs statement by statement.
+//! Lowers functions statement by statement.
 
 use std::fmt;
 
-use arc_isa::{Primitive, Type};
+use arc_isa::{Primitive, Type, ValueType};
 
 use crate::dialect::Dialect;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
-use crate::text::error::ParseErrorKind;
+use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
+use crate::text::globals::Binding;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::{Parsed, Parser, Scope, constant};
+use crate::text::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::text::names;
-use crate::text::tokens::{Result, told};
+use crate::text::syntax::is_only_text;
+use crate::text::tokens::{Result, described, told};
+use crate::text::tree::{
+    Body, Expr, ExprKind, Function, Import, ParameterTree, Statement, StatementKind, Targets,
+    names_set, names_used,
+};
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
 
@@ -36,6 +42,16 @@ impl<'t> Parameter<'t> {
             default: None,
         }
     }
+
+    /// A parameter without a default.
+    pub(super) fn named(token: Token<'t>, input: String) -> Self {
+        let default = None;
+        Self {
+            token,
+            input,
+            default,
+        }
+    }
 }
 
 /// Prints an operand.
@@ -52,80 +68,52 @@ impl fmt::Display for OperandText<'_> {
     }
 }
 
-impl<'t> Parser<'_, 't> {
-    /// A top-level statement without effect; anything else is an error.
-    pub(super) fn without_effect(mut self) -> Result<()> {
-        let top_level = |found: String| ParseErrorKind::TopLevel { found };
-        let indented = || top_level("an indented line".to_owned());
-        if !self.tokens.bump().text.is_empty() {
-            return Err(self.tokens.blame(indented()));
-        }
-        while !self.tokens.is_line_end() {
-            if !self.ignored()? {
-                return Err(self.tokens.blame(top_level(self.tokens.describe())));
+impl<'t> Lowering<'_, 't> {
+    /// A function of the text: its name, the token at which its errors are, and itself.
+    pub(super) fn function(
+        &mut self,
+        name: &str,
+        token: Token<'t>,
+        function: &Function<'t>,
+    ) -> Result<Parsed> {
+        let parameters = self.parameters(&function.parameters)?;
+        self.fits(function.open, &parameters)?;
+        self.begin(name, token.line, &parameters, &[]);
+        if let Some(scope) = &mut self.scope {
+            let mut set = Vec::new();
+            names_set(&function.body.statements, &mut |name| set.push(name));
+            scope.sets_names(&set);
+            scope.is_function = true;
+            let is_of_any_kind = self.module.is_some_and(|module| module.lists_all);
+            if self.dialect == Dialect::Public && !is_of_any_kind && !parameters.is_empty() {
+                let ty = Some(ValueType::Grid);
+                let is_of_grid = true;
+                scope.types = vec![KnownType::default(); parameters.len()];
+                scope.types[input_of(&parameters)] = KnownType { ty, is_of_grid };
             }
-            self.end_of_statement()?;
         }
-        self.tokens.bump();
-        if self.tokens.peek().kind == TokenKind::Indent {
-            self.tokens.bump();
-            return Err(self.tokens.blame(indented()));
-        }
-        Ok(())
-    }
-
-    /// A function, starting at its `def`.
-    pub(super) fn definition(&mut self) -> Result<Parsed> {
-        self.tokens.bump();
-        let def = self.tokens.bump();
-        let name = self.tokens.name("the name of the program")?;
-        let open = self.tokens.peek();
-        self.tokens.expect("(", "`(`")?;
-        let parameters = self.parameters(")")?;
-        self.fits(open, &parameters)?;
-        if self.tokens.accept("->") {
-            self.skip_annotation(&[":"])?;
-        }
-        self.tokens.expect(":", "`:`")?;
-        self.begin(name.text, def.line, &parameters, &[]);
-        self.tokens.in_body = true;
-        let Some(output) = self.body()? else {
-            let name = told(name.text);
-            return self.fail(def, ParseErrorKind::NoReturn { name });
+        let Some(output) = self.body(&function.body)? else {
+            let name = told(name);
+            return self.fail(token, ParseErrorKind::NoReturn { name });
         };
-        self.finish(def, output, parameters)
+        self.finish(token, output, parameters)
     }
 
-    /// A `lambda`, starting at its parameters, as a function of this name.
-    pub(super) fn lambda(&mut self, name: &str, place: usize) -> Result<Parsed> {
-        self.tokens.go_to(place);
-        let first = self.tokens.peek();
-        let parameters = self.parameters(":")?;
-        self.fits(first, &parameters)?;
-        self.begin(name, first.line, &parameters, &[]);
-        self.tokens.in_body = true;
-        let output = self.argument(0)?;
-        self.end_of_statement()?;
-        self.finish(first, output, parameters)
-    }
-
-    /// A value that the text sets, starting at its first token; `element` selects an element of a tuple, with the
-    /// number of elements.
+    /// A value that the text sets; `element` selects an element of a tuple, with the number of elements.
     pub(super) fn value(
         &mut self,
-        place: usize,
+        expr: &Expr<'t>,
         element: Option<(usize, usize)>,
     ) -> Result<Parsed> {
-        self.tokens.go_to(place);
-        let first = self.tokens.peek();
-        self.begin("value", first.line, &[], &[]);
-        let expression = self.expressions()?;
-        self.end_of_statement()?;
+        self.begin("value", expr.token.line, &[], &[]);
+        let expression = self.lower(expr)?;
         let output = match element {
             None => self.operand(expression)?,
-            Some((at, of)) => self.taken_apart(expression, of, first)?.swap_remove(at),
+            Some((at, of)) => self
+                .taken_apart(expression, of, expr.token)?
+                .swap_remove(at),
         };
-        self.finish(first, output, Vec::new())
+        self.finish(expr.token, output, Vec::new())
     }
 
     /// Begins a function with these parameters; captured variables become additional inputs.
@@ -146,9 +134,7 @@ impl<'t> Parser<'_, 't> {
                 builder.alias(parameter.token.text, slot);
             }
         }
-        let mut scope = Scope::new(builder);
-        scope.body = self.tokens.place();
-        self.scope = Some(scope);
+        self.scope = Some(Scope::new(builder));
     }
 
     /// Ends the function, with `output` as its result.
@@ -161,10 +147,12 @@ impl<'t> Parser<'_, 't> {
         let Some(scope) = self.scope.take() else {
             return self.fail(token, ParseErrorKind::NotLiteral);
         };
+        let needs_grid = scope.needs_grid;
         let program = scope.builder.finish(output);
-        let program = program.map_err(|error| self.tokens.error(token, error.into()))?;
+        let program = program.map_err(|error| self.error(token, error.into()))?;
         let names = parameters.iter().map(|it| it.token.text.to_owned());
         Ok(Parsed {
+            grid: needs_grid.then(|| input_of(&parameters)),
             program,
             parameters: names.collect(),
             defaults: parameters.into_iter().map(|it| it.default).collect(),
@@ -190,241 +178,262 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    /// Parses the parameters up to the symbol `end`; annotations are ignored.
-    pub(super) fn parameters(&mut self, end: &'static str) -> Result<Vec<Parameter<'t>>> {
-        let expected = if end == ")" { "`)`" } else { "`:`" };
-        let mut parameters: Vec<Parameter<'t>> = Vec::new();
-        while !self.tokens.accept(end) {
-            let token = self.tokens.name("the name of the parameter")?;
-            if let Some(owner) = names::owner(self.dialect, token.text)
-                && owner == "literal"
-            {
-                let name = told(token.text);
-                return self.fail(token, ParseErrorKind::NameTaken { name, owner });
-            }
-            if parameters
-                .iter()
-                .any(|other| other.token.text == token.text)
-            {
-                return self.fail(token, BuildError::Reassigned(told(token.text)).into());
-            }
-            if end == ")" && self.tokens.accept(":") {
-                self.skip_annotation(&[",", ")", "="])?;
-            }
-            let default = match self.tokens.accept("=") {
-                true => {
-                    let at = self.tokens.peek();
-                    // Python evaluates a default where the function is defined.
-                    let late = self.at;
-                    if self.scope.is_none() {
-                        self.at = self.defined;
-                    }
-                    let value = self.argument(0);
-                    self.at = late;
-                    let value = value?;
-                    let value = Some(value).filter(|value| !matches!(value, Operand::Slot(_)));
-                    Some(value.ok_or_else(|| self.tokens.error(at, ParseErrorKind::NotLiteral))?)
+    /// The parameters of a function with their defaults.
+    pub(super) fn parameters(&mut self, trees: &[ParameterTree<'t>]) -> Result<Vec<Parameter<'t>>> {
+        let mut parameters = Vec::with_capacity(trees.len());
+        for ParameterTree { token, default } in trees {
+            let mut value = None;
+            if let Some(default) = default {
+                // Python evaluates a default where the function is defined.
+                let late = self.at;
+                if self.scope.is_none() {
+                    self.at = self.defined;
                 }
-                false if parameters.iter().any(|other| other.default.is_some()) => {
-                    return Err(self
-                        .tokens
-                        .unexpected("`=` after the name of the parameter"));
+                let given = self.argument(default);
+                self.at = late;
+                value = Some(given?).filter(|value| !matches!(value, Operand::Slot(_)));
+                if value.is_none() {
+                    return self.fail(default.token, ParseErrorKind::NotLiteral);
                 }
-                false => None,
-            };
-            let input = self.input_name(token, parameters.len());
+            }
             parameters.push(Parameter {
-                token,
-                input,
-                default,
+                token: *token,
+                input: self.input_name(*token, parameters.len()),
+                default: value,
             });
-            if !self.tokens.accept(",") && !self.tokens.peek().is(end) {
-                return Err(self.tokens.unexpected(expected));
-            }
         }
         Ok(parameters)
     }
 
     /// The name of an input: that of the parameter, unless the DSL uses it.
-    fn input_name(&self, token: Token<'t>, at: usize) -> String {
+    pub(super) fn input_name(&self, token: Token<'t>, at: usize) -> String {
         if names::known(self.dialect, token.text).is_none() {
             return token.text.to_owned();
         }
-        let is_free = |name: &String| !self.tokens.all().iter().any(|it| it.text == *name);
+        let is_free = |name: &String| !self.tokens.iter().any(|it| it.text == *name);
         let mut names = (at + 1..).map(|number| format!("i{number}"));
         names.find(is_free).unwrap_or_default()
     }
 
-    /// Skips an annotation: up to one of these symbols outside of brackets.
-    pub(super) fn skip_annotation(&mut self, ends: &[&str]) -> Result<()> {
-        let mut depth = 0usize;
-        loop {
-            let token = self.tokens.peek();
-            match token.text {
-                _ if matches!(
-                    token.kind,
-                    TokenKind::Newline | TokenKind::End | TokenKind::OpenText
-                ) =>
+    /// The statements of a function; returns the output if there is a `return`.
+    pub(super) fn body(&mut self, body: &Body<'t>) -> Result<Option<Operand>> {
+        self.parts(&[body.part()])
+    }
+
+    /// Statements, one part after the other; returns the output if there is a `return`.
+    fn parts(&mut self, parts: &[Part<'_, 't>]) -> Result<Option<Operand>> {
+        for (at, part) in parts.iter().enumerate() {
+            let mut output = None;
+            for (place, statement) in part.statements.iter().enumerate() {
+                if let StatementKind::If(branches) = &statement.kind
+                    && branches
+                        .1
+                        .iter()
+                        .any(|branch| has_return(&branch.statements))
                 {
-                    return Err(self.tokens.unexpected("the end of the annotation"));
+                    let (statements, error) = (&part.statements[place + 1..], part.error);
+                    let mut rest = vec![Part { statements, error }];
+                    rest.extend_from_slice(&parts[at + 1..]);
+                    return self
+                        .returning_if(statement.token, branches, &rest)
+                        .map(Some);
                 }
-                _ if token.kind != TokenKind::Symbol => {}
-                symbol if depth == 0 && ends.contains(&symbol) => return Ok(()),
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ => {}
+                self.statement(statement, &mut output)?;
             }
-            self.tokens.bump();
+            if let Some(error) = part.error {
+                return Err(error.clone());
+            }
+            if output.is_some() {
+                return Ok(output);
+            }
         }
+        Ok(None)
     }
 
-    /// Parses what follows the colon of the first line; returns the output if there is a `return`.
-    pub(super) fn body(&mut self) -> Result<Option<Operand>> {
-        let mut output = None;
-        let mut expected = None;
-        if self.tokens.peek().kind == TokenKind::Newline {
-            self.tokens.bump();
-            if self.tokens.peek().kind != TokenKind::Indent {
-                return Err(self
-                    .tokens
-                    .unexpected("an indented line with a call or a `return`"));
-            }
-            let indent = self.tokens.peek().text;
-            if let Some(outer) = self.indents.last()
-                && (!indent.starts_with(outer) || indent == *outer)
-            {
-                self.tokens.bump();
-                let expected = "a line that is indented further";
-                let found = self.tokens.describe();
-                let kind = ParseErrorKind::Expected { expected, found };
-                return Err(self.tokens.blame(kind));
-            }
-            expected = Some(indent);
-        } else {
-            self.statements(&mut output)?;
+    /// An `if` with a `return` in a branch; the other one goes on with the rest.
+    fn returning_if(
+        &mut self,
+        token: Token<'t>,
+        (condition, branches): &(Expr<'t>, [Body<'t>; 2]),
+        rest: &[Part<'_, 't>],
+    ) -> Result<Operand> {
+        let no_return = |lowering: &Self| {
+            let expected =
+                "a `return` at the end of one branch at least, and at the end of the function";
+            let found = described(token);
+            lowering.error(token, ParseErrorKind::Expected { expected, found })
+        };
+        // Otherwise the rest would be lowered once for each way to it.
+        if !branches
+            .iter()
+            .any(|branch| always_returns(&branch.statements))
+        {
+            return Err(no_return(self));
         }
-        while self.tokens.peek().kind == TokenKind::Indent {
-            let found = self.tokens.peek().text;
-            if Some(found) != expected && self.indents.contains(&found) {
-                break;
+        let condition = self.argument(condition)?;
+        let [yes, no] = branches.each_ref().map(|branch| {
+            let mut parts = vec![branch.part()];
+            if !always_returns(&branch.statements) {
+                parts.extend_from_slice(rest);
             }
-            let Some(expected) = expected else {
-                return Err(self.tokens.unexpected("the end of the program"));
-            };
-            self.tokens.bump();
-            if found != expected {
-                let (expected, found) = (indentation(expected), indentation(found));
-                return Err(self
-                    .tokens
-                    .blame(ParseErrorKind::Indentation { expected, found }));
+            let mut used = Vec::new();
+            for part in &parts {
+                names_used(part.statements, &mut |name| used.push(name));
+                names_set(part.statements, &mut |name| used.push(name));
             }
-            if !self.tokens.peek().is_name("def") || self.module.is_none() {
-                self.statements(&mut output)?;
-                continue;
-            }
-            self.is_before_return(output.as_ref())?;
-            self.indents.push(expected);
-            self.local_definition()?;
-            self.indents.pop();
-        }
-        Ok(output)
+            self.lazily(token, &used, |lowering| {
+                let output = lowering.parts(&parts)?;
+                output.ok_or_else(|| no_return(lowering))
+            })
+        });
+        let chosen = self.chosen(token, condition, yes?, no?)?;
+        self.operand(chosen)
     }
 
-    /// The statements of a line.
-    fn statements(&mut self, output: &mut Option<Operand>) -> Result<()> {
-        while !self.tokens.is_line_end() {
-            if !self.ignored()? {
-                self.statement(output)?;
+    /// An `if` whose branches set variables.
+    fn joining_if(
+        &mut self,
+        token: Token<'t>,
+        (condition, branches): &(Expr<'t>, [Body<'t>; 2]),
+    ) -> Result<()> {
+        let condition = self.argument(condition)?;
+        let sets = branches.each_ref().map(|branch| {
+            let mut set = Vec::new();
+            names_set(&branch.statements, &mut |name| set.push(name));
+            set
+        });
+        let mut all: Vec<Token<'t>> = Vec::new();
+        for name in sets.iter().flatten() {
+            if all.iter().all(|other| other.text != name.text) {
+                all.push(*name);
             }
-            self.end_of_statement()?;
         }
-        self.tokens.bump();
+        let is_set = |name: &str| {
+            let variable = |scope: &Scope<'_>| scope.builder.variable(name).is_some();
+            self.scope.as_ref().is_some_and(variable)
+                || sets.iter().all(|set| set.iter().any(|it| it.text == name))
+        };
+        let (joint, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_set(it.text));
+        let mut types = Vec::new();
+        let sides = branches.each_ref().map(|branch| {
+            let mut used = joint.clone();
+            names_used(&branch.statements, &mut |name| used.push(name));
+            self.lazily(token, &used, |lowering| {
+                lowering.body(branch)?;
+                lowering.joined_values(token, &joint, &mut types)
+            })
+        });
+        let [yes, no] = sides;
+        let chosen = self.chosen(token, condition, yes?, no?)?;
+        let mut rest = self.operand(chosen)?;
+        for (at, name) in joint.iter().enumerate() {
+            let mut value = rest.clone();
+            if at + 1 < joint.len() {
+                value = self.made(token, Primitive::First, [rest.clone()])?;
+                rest = self.made(token, Primitive::Last, [rest])?;
+            }
+            let ty = types[at].clone();
+            let value = self.typed(value, ty.filter(|_| types[at] == types[joint.len() + at]));
+            self.assign(*name, Expression::of(value), token)?;
+        }
+        if let Some(scope) = &mut self.scope {
+            for name in others {
+                let why = format!("only one branch of the `if` on line {} sets it", token.line);
+                scope.imported.insert(name.text, Binding::Other(why));
+            }
+        }
         Ok(())
     }
 
-    /// Consumes a semicolon; or checks for the end of the line without consuming it.
-    pub(super) fn end_of_statement(&mut self) -> Result<()> {
-        if self.tokens.accept(";") || self.tokens.is_line_end() {
-            return Ok(());
+    /// The values of these variables at the end of a branch, as pairs within pairs, and their types.
+    fn joined_values(
+        &mut self,
+        token: Token<'t>,
+        names: &[Token<'t>],
+        types: &mut Vec<Option<ValueType>>,
+    ) -> Result<Operand> {
+        let mut values = Vec::with_capacity(names.len());
+        for name in names {
+            let scope = self.scope.as_ref();
+            let Some(slot) = scope.and_then(|scope| scope.builder.variable(name.text)) else {
+                let (expected, found) = (
+                    "a branch that sets values",
+                    format!("`{}`", told(name.text)),
+                );
+                return self.fail(*name, ParseErrorKind::Expected { expected, found });
+            };
+            types.push(self.certain(&Operand::Slot(slot), token));
+            values.push(Operand::Slot(slot));
         }
-        Err(self.tokens.unexpected("the end of the line"))
+        let Some(mut joined) = values.pop() else {
+            return Ok(Value::Int(0).into());
+        };
+        while let Some(value) = values.pop() {
+            joined = self.made(token, Primitive::Astuple, [value, joined])?;
+        }
+        Ok(joined)
     }
 
-    /// Skips a statement without effect (a docstring, an import that renames nothing), if it is one. An import within a
-    /// program binds names there.
-    pub(super) fn ignored(&mut self) -> Result<bool> {
-        let first = self.tokens.peek();
-        if is_only_text(first) {
-            while is_only_text(self.tokens.peek()) {
-                self.tokens.bump();
+    /// A statement; sets the output if it is a `return`.
+    pub(super) fn statement(
+        &mut self,
+        statement: &Statement<'t>,
+        output: &mut Option<Operand>,
+    ) -> Result<()> {
+        match &statement.kind {
+            StatementKind::Return(value) => *output = Some(self.argument(value)?),
+            StatementKind::Assign(name, value) => {
+                if let ExprKind::Lambda(function) = &value.kind {
+                    return self.define(*name, function);
+                }
+                let expression = self.lower(value)?;
+                self.assign(*name, expression, value.token)?;
             }
-            return Ok(true);
-        }
-        if self.does_nothing()? {
-            while !self.tokens.is_line_end() && !self.tokens.peek().is(";") {
-                self.tokens.bump();
+            StatementKind::AssignAll(targets, value) => self.assign_all(targets, value)?,
+            StatementKind::Augment(tokens, value) => {
+                let value = self.augmented(**tokens, value)?;
+                self.assign(tokens[0], value, statement.token)?;
             }
-            return Ok(true);
+            StatementKind::If(branches) => self.joining_if(statement.token, branches)?,
+            StatementKind::Define(function) => self.define(function.name, function)?,
+            StatementKind::Import(import) => self.local_import(statement.token, import)?,
+            StatementKind::Print(printed) => self.print(statement.token, printed)?,
         }
-        if !first.is_name("import") && !first.is_name("from") {
-            return Ok(false);
-        }
-        let statement = self.tokens.place();
-        let imports = self.imports()?;
-        for star in imports.stars {
-            let hides = self.module.is_some_and(|it| it.globals.may_hide(star));
-            if hides && self.scope.is_some() {
-                let kind = ParseErrorKind::Unusable {
-                    name: "*".to_owned(),
-                    line: first.line,
-                    why: "it may hide the DSL's names".to_owned(),
-                };
-                return self.fail(first, kind);
-            }
+        Ok(())
+    }
+
+    /// An import within a program, which binds names there.
+    pub(super) fn local_import(&mut self, token: Token<'t>, import: &Import<'t>) -> Result<()> {
+        let imports = self.imports(import);
+        let hides = |star| self.module.is_some_and(|it| it.globals.may_hide(star));
+        if self.scope.is_some() && imports.star.is_some_and(hides) {
+            let kind = ParseErrorKind::Unusable {
+                name: "*".to_owned(),
+                line: token.line,
+                why: "it may hide the DSL's names".to_owned(),
+            };
+            return self.fail(token, kind);
         }
         for (name, binding) in imports.names {
-            let is_set = self.scope.as_ref().is_some_and(|scope| {
-                scope.builder.variable(name.text).is_some()
-                    || scope.imported.contains_key(name.text)
-            });
-            if !is_set {
-                self.is_unused_above(name, statement)?;
-            }
             self.sets(name)?;
             if let Some(scope) = &mut self.scope {
                 scope.imported.insert(name.text, binding);
             }
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Whether the next statement changes nothing: `pass`, `...`, or a `print`.
-    fn does_nothing(&self) -> Result<bool> {
-        let first = self.tokens.peek();
-        if first.is_name("pass") || first.is("...") {
-            return Ok(self.tokens.second().ends_statement());
-        }
+    /// Checks that a `print` changes nothing.
+    pub(super) fn print(&self, print: Token<'t>, printed: &[Token<'t>]) -> Result<()> {
         let is_set = |name: &str| {
             let scope = self.scope.as_ref();
             scope.is_some_and(|scope| scope.builder.variable(name).is_some())
         };
-        let second = self.tokens.second();
-        if !first.is_name("print") || !second.is("(") || is_set("print") {
-            return Ok(false);
-        }
-        let rest = &self.tokens.all()[self.tokens.place() + 2..];
-        let inner = rest.split(Token::ends_statement).next().unwrap_or_default();
-        let [inner @ .., close] = inner else {
-            return Ok(false);
-        };
-        if !close.is(")") {
-            return Ok(false);
-        }
         let is_known = |token: &Token<'_>| {
             matches!(token.text, "True" | "False" | "None")
                 || names::known(self.dialect, token.text).is_some()
         };
-        for argument in inner.split(|token| token.is(",")) {
+        for argument in printed.split(|token| token.is(",")) {
             let wrong = match argument {
                 // `print()`, or a trailing comma.
                 [] => None,
@@ -446,6 +455,7 @@ impl<'t> Parser<'_, 't> {
                     !is_value
                 }),
             };
+            let wrong = if is_set("print") { Some(&print) } else { wrong };
             if let Some(wrong) = wrong {
                 let kind = ParseErrorKind::Expected {
                     expected: "in `print(..)`, which is passed over, nothing but variables, constants, strings, \
@@ -455,109 +465,36 @@ impl<'t> Parser<'_, 't> {
                 return self.fail(*wrong, kind);
             }
         }
-        Ok(true)
-    }
-
-    fn is_before_return(&self, output: Option<&Operand>) -> Result<()> {
-        match output {
-            Some(_) => Err(self.tokens.blame(ParseErrorKind::AfterReturn {
-                found: self.tokens.describe(),
-            })),
-            None => Ok(()),
-        }
-    }
-
-    /// A statement that has an effect.
-    pub(super) fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
-        let first = self.tokens.peek();
-        self.is_before_return(output.as_ref())?;
-        if first.is_name("return") {
-            self.tokens.bump();
-            let value = self.expressions()?;
-            *output = Some(self.operand(value)?);
-            return Ok(());
-        }
-        let begins_targets = first.is("(") && self.module.is_some();
-        if !begins_targets && (first.kind != TokenKind::Name || names::is_keyword(first.text)) {
-            return Err(self
-                .tokens
-                .unexpected("`name = primitive(arguments)` or `return value`"));
-        }
-        let statement = self.tokens.place();
-        let (targets, is_taken_apart) = self.targets()?;
-        let one = match targets[..] {
-            [target] if !is_taken_apart => Some(target),
-            _ => None,
-        };
-        if let Some(target) = one
-            && let Some(value) = self.augmented(target)?
-        {
-            let token = self.tokens.peek();
-            return self.assign(target, value, token, statement);
-        }
-        if one.is_some() && self.tokens.accept(":") {
-            self.skip_annotation(&["="])?;
-        }
-        self.tokens
-            .expect("=", "`=` after the name of a variable")?;
-        let mut chained = Vec::new();
-        while self.tokens.peek().kind == TokenKind::Name
-            && !names::is_keyword(self.tokens.peek().text)
-            && self.tokens.second().is("=")
-        {
-            chained.push(self.tokens.bump());
-            self.tokens.bump();
-        }
-        let token = self.tokens.peek();
-        if let (Some(target), []) = (one, &chained[..])
-            && token.is_name("lambda")
-            && self.module.is_some()
-        {
-            return self.local_lambda(target, statement);
-        }
-        let expression = self.expressions()?;
-        if let (Some(target), []) = (one, &chained[..]) {
-            return self.assign(target, expression, token, statement);
-        }
-        if let Some(target) = one {
-            // Python assigns to chained targets from left to right.
-            let value = self.operand(expression)?;
-            for target in std::iter::once(target).chain(chained) {
-                self.assign(target, Expression::Inlined(value.clone()), token, statement)?;
-            }
-            return Ok(());
-        }
-        if let [other, ..] = chained[..] {
-            let expected = "one name on each side of `=`";
-            let found = format!("`{}`", told(other.text));
-            return self.fail(other, ParseErrorKind::Expected { expected, found });
-        }
-        let values = self.taken_apart(expression, targets.len(), token)?;
-        for (target, value) in targets.into_iter().zip(values) {
-            self.assign(target, Expression::Inlined(value), token, statement)?;
-        }
         Ok(())
     }
 
-    /// The targets of an assignment, up to the `=`; and whether the value is unpacked, which it also is for one name
-    /// with a trailing comma.
-    fn targets(&mut self) -> Result<(Vec<Token<'t>>, bool)> {
-        let in_brackets = self.tokens.accept("(");
-        let mut targets = vec![self.tokens.name("the name of a variable")?];
-        if self.module.is_none() {
-            return Ok((targets, false));
-        }
-        let is_taken_apart = self.tokens.peek().is(",");
-        while self.tokens.accept(",") {
-            if self.tokens.peek().is("=") || self.tokens.peek().is(")") {
-                break;
+    /// `a = b = value` or `a, b = value`
+    fn assign_all(&mut self, targets: &Targets<'t>, value: &Expr<'t>) -> Result<()> {
+        let token = value.token;
+        let Targets {
+            names,
+            are_elements,
+            chained,
+        } = targets;
+        if *are_elements {
+            if let [other, ..] = chained[..] {
+                let expected = "one name on each side of `=`";
+                let found = format!("`{}`", told(other.text));
+                return self.fail(other, ParseErrorKind::Expected { expected, found });
             }
-            targets.push(self.tokens.name("the name of a variable")?);
+            let expression = self.lower(value)?;
+            let values = self.taken_apart(expression, names.len(), token)?;
+            for (target, value) in names.iter().zip(values) {
+                self.assign(*target, Expression::Inlined(value), token)?;
+            }
+            return Ok(());
         }
-        if in_brackets {
-            self.tokens.expect(")", "`)`")?;
+        // Python assigns to chained targets from left to right.
+        let value = self.argument(value)?;
+        for target in names.iter().chain(chained) {
+            self.assign(*target, Expression::Inlined(value.clone()), token)?;
         }
-        Ok((targets, is_taken_apart))
+        Ok(())
     }
 
     /// Checks that a name may be set here: no function value depends on it. The name no longer refers to a function.
@@ -581,10 +518,9 @@ impl<'t> Parser<'_, 't> {
         target: Token<'t>,
         expression: Expression<'t>,
         token: Token<'t>,
-        statement: usize,
     ) -> Result<()> {
         self.sets(target)?;
-        let is_own = self.is_own_name(target, statement)?;
+        let is_own = self.is_own_name(target)?;
         let expression = self.with_call(expression)?;
         let only_functions = self.module.is_some_and(|module| module.lists_all);
         let (callee, arguments, token) = match expression {
@@ -638,7 +574,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Whether the program's variable can have the name that it has in the text: not if a variable already has it or
     /// the language uses it.
-    pub(super) fn is_own_name(&self, target: Token<'t>, statement: usize) -> Result<bool> {
+    pub(super) fn is_own_name(&self, target: Token<'t>) -> Result<bool> {
         let scope = self.scope.as_ref();
         let variable = scope.and_then(|scope| scope.builder.variable(target.text));
         if variable.is_some() || scope.is_some_and(|it| it.imported.contains_key(target.text)) {
@@ -649,52 +585,7 @@ impl<'t> Parser<'_, 't> {
             let name = told(target.text);
             return self.fail(target, ParseErrorKind::NameTaken { name, owner });
         }
-        let is_bound = self.module.is_some_and(|module| {
-            module
-                .globals
-                .get(self.dialect, target.text, self.at)
-                .is_some()
-                || module.ours(target.text) != target.text
-        });
-        if owner.is_none() && !is_bound {
-            return Ok(true);
-        }
-        self.is_unused_above(target, statement)?;
         Ok(owner.is_none())
-    }
-
-    /// Checks that a name that a function binds here is not used above: in Python it is local to the whole function,
-    /// and has no value there.
-    fn is_unused_above(&self, target: Token<'t>, statement: usize) -> Result<()> {
-        if !self
-            .tokens
-            .all()
-            .get(1)
-            .is_some_and(|token| token.is_name("def"))
-        {
-            // In bare lines, which are not in a function, a name is looked up at its position.
-            return Ok(());
-        }
-        let read = &self.tokens.all()[..self.tokens.place()];
-        let body = self.scope.as_ref().map_or(0, |scope| scope.body);
-        let is_use = |at: &usize| {
-            let before = at.checked_sub(1).map(|at| read[at]);
-            let is_keyword = read.get(at + 1).is_some_and(|next| next.is("="))
-                && before.is_some_and(|before| before.is("(") || before.is(","));
-            read[*at].is_name(target.text)
-                && read[*at].start != target.start
-                && !is_keyword
-                && !before.is_some_and(|before| before.is("."))
-                && *at >= body
-        };
-        if let Some(used) = (0..read.len()).find(is_use)
-            && (used < statement || read[used].start > target.start)
-        {
-            let name = told(target.text);
-            let line = target.line;
-            return self.fail(read[used], ParseErrorKind::UsedBeforeSet { name, line });
-        }
-        Ok(())
     }
 
     /// The elements of a value that is unpacked into this many variables.
@@ -745,25 +636,23 @@ impl<'t> Parser<'_, 't> {
             });
             return Ok(elements);
         };
-        let step = self
-            .scope
-            .as_ref()
-            .and_then(|scope| scope.builder.step_of(*slot));
-        let Some(step) = step else {
-            return Ok(None);
-        };
-        let Callee::Primitive(primitive) = step.callee else {
-            return Ok(None);
-        };
         if names != 2 {
             return Ok(None);
         }
-        if primitive == Primitive::Astuple {
-            return Ok(Some(step.arguments.to_vec()));
+        let scope = self.scope.as_ref();
+        let mut is_pair = false;
+        if let Some(step) = scope.and_then(|scope| scope.builder.step_of(*slot))
+            && let Callee::Primitive(primitive) = step.callee
+        {
+            if primitive == Primitive::Astuple {
+                return Ok(Some(step.arguments.to_vec()));
+            }
+            let splits = matches!(primitive, Primitive::Hsplit | Primitive::Vsplit);
+            let in_two = splits && step.arguments.get(1).and_then(constant) == Some(Value::Int(2));
+            is_pair = in_two || primitive.returns() == Type::IntegerTuple;
         }
-        let splits = matches!(primitive, Primitive::Hsplit | Primitive::Vsplit);
-        let in_two = splits && step.arguments.get(1).and_then(constant) == Some(Value::Int(2));
-        if !in_two && primitive.returns() != Type::IntegerTuple {
+        let has_two = |ty: ValueType| ty.items().is_some_and(|items| items.len() == 2);
+        if !is_pair && !self.certain(value, token).is_some_and(has_two) {
             return Ok(None);
         }
         let mut elements = Vec::new();
@@ -802,26 +691,43 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// Whether a string statement does nothing: an f-string may set names.
-fn is_only_text(token: Token<'_>) -> bool {
-    let prefix = token.text.split(['\'', '"']).next().unwrap_or_default();
-    let has_values = prefix.contains(['f', 'F', 't', 'T']) && token.text.contains(":=");
-    token.kind == TokenKind::Text && !has_values
+/// Statements of a body.
+#[derive(Clone, Copy)]
+struct Part<'a, 't> {
+    statements: &'a [Statement<'t>],
+    /// What is wrong behind them.
+    error: Option<&'a ParseError>,
 }
 
-/// Describes whitespace in words.
-pub(super) fn indentation(space: &str) -> String {
-    let tabs = space.bytes().filter(|&byte| byte == b'\t').count();
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    let spaces = space.len() - tabs;
-    match (tabs, spaces) {
-        (0, 0) => "nothing".to_owned(),
-        (0, _) => format!("{spaces} space{}", plural(spaces)),
-        (_, 0) => format!("{tabs} tab{}", plural(tabs)),
-        _ => format!(
-            "{tabs} tab{} and {spaces} space{}",
-            plural(tabs),
-            plural(spaces)
-        ),
+impl<'t> Body<'t> {
+    fn part(&self) -> Part<'_, 't> {
+        Part {
+            statements: &self.statements,
+            error: self.error.as_ref(),
+        }
     }
+}
+
+/// Whether there is a `return` among statements, or in their branches.
+fn has_return(statements: &[Statement<'_>]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StatementKind::Return(_) => true,
+        StatementKind::If(it) => it.1.iter().any(|branch| has_return(&branch.statements)),
+        _ => false,
+    })
+}
+
+/// Whether statements end with a `return`, or with an `if` both of whose branches do.
+fn always_returns(statements: &[Statement<'_>]) -> bool {
+    statements.iter().any(|statement| match &statement.kind {
+        StatementKind::Return(_) => true,
+        StatementKind::If(it) => it.1.iter().all(|branch| always_returns(&branch.statements)),
+        _ => false,
+    })
+}
+
+/// Which parameter is the input of a program: the first, or the second of `(S, I)`.
+fn input_of(parameters: &[Parameter<'_>]) -> usize {
+    let mut names = parameters.iter().map(|it| it.token.text);
+    usize::from(names.next() == Some("S") && names.next() == Some("I"))
 }

@@ -5,8 +5,11 @@ mod constructs;
 mod errors;
 mod local;
 mod names;
+mod python;
 
 use super::*;
+use crate::grid::Grid;
+use crate::interpreter::Interpreter;
 
 /// The only program of a text, printed.
 fn printed(text: &str) -> String {
@@ -58,4 +61,20 @@ fn outline(text: &str) -> Vec<String> {
 fn notes(text: &str) -> Vec<String> {
     let read = read_programs(text, &Reading::default());
     read.notes.iter().map(ToString::to_string).collect()
+}
+
+/// The result of a program with this body for a small grid, as text, or the error.
+fn given(lines: &str) -> Result<String, String> {
+    outcome(&program_text(lines))
+}
+
+/// The same for the last program of a text.
+fn outcome(text: &str) -> Result<String, String> {
+    let program = parse_programs(text).pop().unwrap();
+    let program = program.map_err(|error| error.to_string())?;
+    let grid = Grid::from_rows(&[[1, 1, 0], [0, 0, 2]]).unwrap();
+    let value = Interpreter::default().run(&program, grid);
+    value
+        .map(|value| value.to_string())
+        .map_err(|error| error.to_string())
 }

@@ -16,6 +16,10 @@ pub(super) struct Tokens<'b, 't> {
     at: usize,
     /// Whether the cursor is in the body of a program, where Python allows more than the language.
     pub(super) in_body: bool,
+    /// Whether expressions have no operators: in literals and batts.
+    pub(super) is_plain: bool,
+    /// The indentations of the bodies around the cursor, outermost first.
+    pub(super) indents: Vec<&'t str>,
 }
 
 impl<'b, 't> Tokens<'b, 't> {
@@ -25,6 +29,8 @@ impl<'b, 't> Tokens<'b, 't> {
             block,
             at: 0,
             in_body: false,
+            is_plain: false,
+            indents: Vec::new(),
         }
     }
 
@@ -71,10 +77,9 @@ impl<'b, 't> Tokens<'b, 't> {
         self.text.get(first.start..end).unwrap_or_default()
     }
 
-    /// The text read since this token, as errors show it.
-    pub(super) fn told_from(&self, first: Token<'t>) -> String {
-        let last = self.block.tokens[self.at.saturating_sub(1)];
-        format!("`{}`", told(self.between(first, last)))
+    /// The text read since this token.
+    pub(super) fn text_from(&self, first: Token<'t>) -> &'t str {
+        self.between(first, self.block.tokens[self.at.saturating_sub(1)])
     }
 
     pub(super) fn is_line_end(&self) -> bool {
@@ -93,6 +98,24 @@ impl<'b, 't> Tokens<'b, 't> {
     /// Consumes this symbol, which must come next.
     pub(super) fn expect(&mut self, symbol: &str, expected: &'static str) -> Result<()> {
         if self.accept(symbol) {
+            Ok(())
+        } else {
+            Err(self.unexpected(expected))
+        }
+    }
+
+    /// Consumes this name or keyword, if it comes next.
+    pub(super) fn accept_name(&mut self, name: &str) -> bool {
+        let accepted = self.peek().is_name(name);
+        if accepted {
+            self.bump();
+        }
+        accepted
+    }
+
+    /// Consumes this name or keyword, which must come next.
+    pub(super) fn expect_name(&mut self, name: &str, expected: &'static str) -> Result<()> {
+        if self.accept_name(name) {
             Ok(())
         } else {
             Err(self.unexpected(expected))
@@ -168,38 +191,46 @@ impl<'b, 't> Tokens<'b, 't> {
     }
 
     pub(super) fn error(&self, token: Token<'t>, kind: ParseErrorKind) -> ParseError {
-        let before = self.text.get(..token.start).unwrap_or_default();
-        let column = before
-            .chars()
-            .rev()
-            .take_while(|c| !matches!(c, '\n' | '\r'))
-            .count()
-            + 1;
-        ParseError {
-            line: token.line,
-            column: column as u32,
-            kind,
-        }
+        error_at(self.text, token, kind)
     }
 
     /// Describes the next token.
     pub(super) fn describe(&self) -> String {
         let token = self.peek();
         match token.kind {
-            TokenKind::Name if names::is_keyword(token.text) => {
-                format!("the keyword `{}`", token.text)
-            }
-            TokenKind::Name
-            | TokenKind::Respelled
-            | TokenKind::Integer
-            | TokenKind::Number
-            | TokenKind::Symbol => format!("`{}`", told(token.text)),
-            TokenKind::Text | TokenKind::OpenText => "a string".to_owned(),
-            TokenKind::Indent => "an indented line".to_owned(),
-            TokenKind::Newline => "the end of the line".to_owned(),
             TokenKind::End if !self.in_body => "the end of the text".to_owned(),
-            TokenKind::End => "the end of the program".to_owned(),
+            _ => described(token),
         }
+    }
+}
+
+/// The error at a token of a text.
+pub(super) fn error_at(text: &str, token: Token<'_>, kind: ParseErrorKind) -> ParseError {
+    let before = text.get(..token.start).unwrap_or_default();
+    let before = before.chars().rev();
+    let column = before.take_while(|c| !matches!(c, '\n' | '\r')).count() + 1;
+    ParseError {
+        line: token.line,
+        column: column as u32,
+        kind,
+    }
+}
+
+/// Describes a token.
+pub(super) fn described(token: Token<'_>) -> String {
+    match token.kind {
+        TokenKind::Name if names::is_keyword(token.text) => {
+            format!("the keyword `{}`", token.text)
+        }
+        TokenKind::Name
+        | TokenKind::Respelled
+        | TokenKind::Integer
+        | TokenKind::Number
+        | TokenKind::Symbol => format!("`{}`", told(token.text)),
+        TokenKind::Text | TokenKind::OpenText => "a string".to_owned(),
+        TokenKind::Indent => "an indented line".to_owned(),
+        TokenKind::Newline => "the end of the line".to_owned(),
+        TokenKind::End => "the end of the program".to_owned(),
     }
 }
 

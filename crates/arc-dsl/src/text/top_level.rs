@@ -5,7 +5,7 @@ use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, LATE, StarImport};
 use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Token, TokenKind};
-use crate::text::module::parser::Parser;
+use crate::text::lowering::Lowering;
 use crate::text::module::{DefinitionKind, Module};
 use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};
@@ -13,7 +13,16 @@ use std::rc::Rc;
 
 /// Names with which code may set names of a text or a module given as strings.
 const CHANGES: &[&str] = &[
-    "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__dict__",
+    "setattr",
+    "delattr",
+    "exec",
+    "eval",
+    "globals",
+    "locals",
+    "vars",
+    "__dict__",
+    "builtins",
+    "__builtins__",
 ];
 
 /// Those that have no other purpose.
@@ -154,11 +163,12 @@ impl<'t> Module<'t> {
 
     /// Binds what an import binds; returns what of it is not the DSL's.
     pub(super) fn import(&mut self, block: &Block<'t>, at: usize) -> Result<Imports<'t>> {
-        let mut parser = Parser::within(self, block, self.dialect());
-        parser.tokens.go_to(at);
+        let mut tokens = Tokens::new(self.text, block);
+        tokens.go_to(at);
         let first = block.tokens[at];
-        let mut imports = parser.imports()?;
-        for &star in &imports.stars {
+        let import = tokens.import()?;
+        let mut imports = Lowering::within(self, block, self.dialect()).imports(&import);
+        if let Some(star) = imports.star {
             let is_read = match star {
                 StarImport::Beside(_) => StarImport::of(imports.module) != StarImport::Unknown,
                 star => star != StarImport::Unknown,
@@ -173,7 +183,7 @@ impl<'t> Module<'t> {
             matches!(binding, Binding::Other(_) | Binding::Beside(..))
         };
         imports.names.retain(is_other);
-        imports.stars.retain(|&star| self.globals.may_hide(star));
+        imports.star = imports.star.filter(|&star| self.globals.may_hide(star));
         Ok(imports)
     }
 
@@ -181,7 +191,7 @@ impl<'t> Module<'t> {
         for (name, binding) in &imports.names {
             self.globals.bind(name.text, name.line, binding.clone());
         }
-        for &star in &imports.stars {
+        if let Some(star) = imports.star {
             self.globals.star(first.line, star);
         }
     }
@@ -495,7 +505,9 @@ impl<'t> Module<'t> {
         // Of the imports in several branches, Python may run only the first one.
         if is_branch {
             let others = std::mem::take(&mut self.other_imports);
-            let names = |(_, imports): &(_, Imports<'_>)| imports.names.len() + imports.stars.len();
+            let names = |(_, imports): &(_, Imports<'_>)| {
+                imports.names.len() + usize::from(imports.star.is_some())
+            };
             if others.iter().map(names).sum::<usize>() > MOST_OTHERS {
                 self.globals.change(first.line, CHANGED);
             } else {

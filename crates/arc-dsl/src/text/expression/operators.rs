@@ -5,21 +5,22 @@
 //! on tuples and sets. What Python may not evaluate, a side of `and`, `or` or `if`, becomes a function that `branch`
 //! selects.
 
-use arc_isa::Primitive;
+use arc_isa::{Primitive, ValueType};
 
 use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::expression::{Expression, MAX_NESTING};
+use crate::text::expression::Expression;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::{Parser, constant};
+use crate::text::lowering::{Lowering, constant};
 use crate::text::statements::Parameter;
-use crate::text::tokens::Result;
+use crate::text::tokens::{Result, told};
+use crate::text::tree::{Chain, Expr, ExprKind};
 use crate::value::{MAX_INT, Value};
 
 /// An operator between two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::text) enum Operator {
+enum Operator {
     Plus,
     Minus,
     Times,
@@ -28,24 +29,8 @@ pub(in crate::text) enum Operator {
     Power,
 }
 
-/// The primitives that return a truth value or fail, whatever their arguments. Their signatures do not say that: `both`
-/// returns one of its arguments.
-const COMPARES: &[Primitive] = &[
-    Primitive::Equality,
-    Primitive::Greater,
-    Primitive::Contained,
-    Primitive::Flip,
-    Primitive::Even,
-    Primitive::Positive,
-    Primitive::Portrait,
-    Primitive::Square,
-];
-
-/// The precedence of signs: higher than `*`, lower than `**`.
-const SIGN: u8 = 3;
-
 impl Operator {
-    pub(in crate::text) fn of(token: Token<'_>) -> Option<Self> {
+    fn of(token: Token<'_>) -> Option<Self> {
         if token.kind != TokenKind::Symbol {
             return None;
         }
@@ -68,15 +53,6 @@ impl Operator {
             Operator::Times => Some(Primitive::Multiply),
             Operator::Over => Some(Primitive::Divide),
             Operator::Modulo | Operator::Power => None,
-        }
-    }
-
-    /// Its precedence.
-    fn strength(self) -> u8 {
-        match self {
-            Operator::Plus | Operator::Minus => 1,
-            Operator::Times | Operator::Over | Operator::Modulo => 2,
-            Operator::Power => 4,
         }
     }
 
@@ -114,152 +90,155 @@ enum Comparison {
     Within,
 }
 
-/// A side of an operator that Python may not evaluate.
-enum Side {
+/// What Python may not evaluate: a side of an operator, or a branch.
+pub(in crate::text) enum Side {
     /// Its value is known without a call.
     Known(Operand),
     /// A function that returns its value for any argument.
     Function(Operand),
 }
 
-impl<'t> Parser<'_, 't> {
-    /// An expression with operators.
-    pub(in crate::text) fn with_operators(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let start = self.tokens.place();
-        if self.tokens.peek().is_name("lambda") {
-            return self.call_or_value(depth);
-        }
-        match self.place_of_if() {
-            Some(place) => self.conditional(start, place, depth),
-            None => self.or(depth),
-        }
-    }
-
-    /// The token index of the `if` of the conditional expression that begins here, if it is one.
-    fn place_of_if(&mut self) -> Option<usize> {
-        let tokens = self.tokens.all();
-        let has_if = *self.has_if.get_or_insert_with(|| {
-            let mut pairs = tokens.windows(2);
-            pairs.any(|pair| {
-                pair[1].is_name("if") && pair[0].kind != TokenKind::Indent && !pair[0].is(";")
-            })
-        });
-        let place = has_if.then(|| self.end_of_expression(&["if"]));
-        place.filter(|&place| tokens.get(place).is_some_and(|token| token.is_name("if")))
+impl<'t> Lowering<'_, 't> {
+    /// Whether operators beyond those of integers can be lowered here.
+    fn has_operators(&self) -> bool {
+        self.scope.is_some() && self.dialect == Dialect::Public
     }
 
     /// `value if condition else other`
-    fn conditional(&mut self, start: usize, place: usize, depth: u32) -> Result<Expression<'t>> {
-        let inner = self.deeper(depth)?;
-        self.tokens.go_to(place);
-        let token = self.tokens.bump();
-        let condition = self.or(inner)?;
-        let condition = self.operand(condition)?;
-        if !self.tokens.peek().is_name("else") {
-            return Err(self.tokens.unexpected("`else`"));
-        }
-        self.tokens.bump();
-        let other = self.side(token, &[], |parser| parser.argument(inner))?;
-        let end = self.tokens.place();
-        self.tokens.go_to(start);
-        let value = self.side(token, &["if"], |parser| {
-            let value = parser.or(inner)?;
-            parser.operand(value)
-        })?;
-        if self.tokens.place() != place {
-            return Err(self.tokens.unexpected("`if`"));
-        }
-        self.tokens.go_to(end);
+    pub(super) fn conditional(
+        &mut self,
+        [value, condition, other]: &[Expr<'t>; 3],
+        token: Token<'t>,
+    ) -> Result<Expression<'t>> {
+        let condition = self.argument(condition)?;
+        let other = self.side(token, other)?;
+        let value = self.side(token, value)?;
         self.chosen(token, condition, value, other)
     }
 
-    /// Conditions joined by `or`.
-    fn or(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let (word, ends) = ("or", ["or", "if", "else"]);
-        self.logical(word, &ends, true, |parser| parser.and(depth))
-    }
-
-    /// Conditions joined by `and`.
-    fn and(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let (word, ends) = ("and", ["and", "or", "if", "else"]);
-        self.logical(word, &ends, false, |parser| parser.not(depth))
-    }
-
-    /// Conditions joined by `word`, each ended by one of `ends`; the first one whose truth value is `ends_at` decides.
-    fn logical(
-        &mut self,
-        word: &str,
-        ends: &[&str],
-        ends_at: bool,
-        read: impl Fn(&mut Self) -> Result<Expression<'t>>,
-    ) -> Result<Expression<'t>> {
-        let mut left = read(self)?;
-        while self.tokens.peek().is_name(word) {
-            let token = self.tokens.bump();
+    /// Values joined by `or` or `and`; the first one that is true, or that is not, decides.
+    pub(super) fn logical(&mut self, chain: &Chain<'t>) -> Result<Expression<'t>> {
+        let mut left = self.lower(&chain.first)?;
+        for (token, right) in &chain.rest {
             let value = self.operand(left)?;
-            let side = self.side(token, ends, |parser| {
-                let right = read(parser)?;
-                parser.operand(right)
-            })?;
-            left = if let Side::Known(right) = side {
-                let primitive = if ends_at {
-                    Primitive::Either
-                } else {
-                    Primitive::Both
-                };
-                call(primitive, [value, right], token)
-            } else {
-                let ended = Side::Known(self.as_truth(value.clone(), ends_at));
-                let (yes, no) = if ends_at {
-                    (ended, side)
-                } else {
-                    (side, ended)
-                };
-                self.chosen(token, value, yes, no)?
-            };
+            let side = self.side(*token, right)?;
+            left = self.joined(token.text == "or", *token, value, side)?;
         }
         Ok(left)
     }
 
-    /// A condition, possibly negated.
-    fn not(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let is_program = self.scope.is_some() && self.dialect == Dialect::Public;
-        if !self.tokens.peek().is_name("not") || !is_program {
-            return self.comparison(depth);
+    /// `value or side`, or `value and side`.
+    fn joined(
+        &mut self,
+        is_or: bool,
+        token: Token<'t>,
+        value: Operand,
+        side: Side,
+    ) -> Result<Expression<'t>> {
+        if let Side::Known(right) = side {
+            let primitive = if is_or {
+                Primitive::Either
+            } else {
+                Primitive::Both
+            };
+            return Ok(call(primitive, [value, right], token));
         }
-        let token = self.tokens.bump();
-        let inner = self.deeper(depth)?;
-        let value = self.not(inner)?;
-        let value = self.operand(value)?;
+        let ended = Side::Known(self.as_truth(value.clone(), is_or, token));
+        let (yes, no) = if is_or { (ended, side) } else { (side, ended) };
+        self.chosen(token, value, yes, no)
+    }
+
+    /// `not value`
+    pub(super) fn not(&mut self, token: Token<'t>, value: &Expr<'t>) -> Result<Expression<'t>> {
+        if !self.has_operators() {
+            return Err(self.only_calls(token));
+        }
+        let value = self.argument(value)?;
         Ok(call(Primitive::Flip, [value], token))
     }
 
-    /// A value, or a comparison of two values.
-    fn comparison(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let first = self.call_or_value(depth)?;
-        let first = self.operators(first, 0, depth)?;
-        let token = self.tokens.peek();
-        let Some((comparison, is_negated)) = self.comparison_here() else {
-            return Ok(first);
-        };
-        let a = self.operand(first)?;
-        let right = self.call_or_value(depth)?;
-        let right = self.operators(right, 0, depth)?;
-        let b = self.operand(right)?;
-        let second = self.tokens.peek();
-        if self.comparison_here().is_some() {
-            return Err(self.only_calls(second));
+    /// Comparisons that follow each other.
+    pub(super) fn comparisons(&mut self, chain: &Chain<'t>) -> Result<Expression<'t>> {
+        if let Some((token, _)) = chain.rest.first()
+            && !self.has_operators()
+        {
+            return Err(self.only_calls(*token));
         }
+        let first = self.argument(&chain.first)?;
+        self.compared_with(first, &chain.rest)
+    }
+
+    /// The comparisons that follow a value. Each value is evaluated once, and only if those before it hold.
+    fn compared_with(
+        &mut self,
+        value: Operand,
+        rest: &[(Token<'t>, Expr<'t>)],
+    ) -> Result<Expression<'t>> {
+        let [(token, right), more @ ..] = rest else {
+            return Ok(Expression::Operand(value));
+        };
+        let right = match token.text {
+            "in" | "not" => self.elements(right)?,
+            _ => self.argument(right)?,
+        };
+        let compared = self.compared(*token, value, right.clone())?;
+        let Some((next, third)) = more.first() else {
+            return Ok(compared);
+        };
+        let compared = self.operand(compared)?;
+        let are_integers = self.is_integer(&right, *next);
+        if let ([_], ExprKind::Name | ExprKind::Integer(_)) = (more, &third.kind) {
+            let third = self.argument(third)?;
+            if are_integers && self.is_integer(&third, *next) {
+                // They can be compared in any case.
+                let second = self.compared(*next, right, third)?;
+                let second = self.operand(second)?;
+                return Ok(call(Primitive::Both, [compared, second], *next));
+            }
+        }
+        // No name can be equal to the text of an operator.
+        let mut used = vec![*next];
+        for (_, side) in more {
+            side.names(&mut |name| used.push(name));
+        }
+        if let (Operand::Slot(slot), Some(scope)) = (&right, &mut self.scope) {
+            scope.builder.alias(next.text, *slot);
+        }
+        let side = self.lazily(*next, &used, |lowering| {
+            let scope = lowering.scope.as_ref();
+            let captured = scope.and_then(|scope| scope.builder.variable(next.text));
+            let value = match (&right, captured) {
+                (Operand::Slot(_), Some(slot)) => Operand::Slot(slot),
+                _ => right.clone(),
+            };
+            let compared = lowering.compared_with(value, more)?;
+            lowering.operand(compared)
+        })?;
+        self.joined(false, *next, compared, side)
+    }
+
+    fn compared(&mut self, token: Token<'t>, a: Operand, b: Operand) -> Result<Expression<'t>> {
+        let (kind, is_negated) = match token.text {
+            "==" => (Comparison::Equal, false),
+            "!=" => (Comparison::Equal, true),
+            ">" => (Comparison::Greater, false),
+            "<" => (Comparison::Less, false),
+            "<=" => (Comparison::Greater, true),
+            ">=" => (Comparison::Less, true),
+            "in" => (Comparison::Within, false),
+            "not" => (Comparison::Within, true),
+            _ => return Err(self.only_calls(token)),
+        };
         // For sets and tuples, "not greater" does not mean "less or equal".
-        let is_order = matches!(comparison, Comparison::Greater | Comparison::Less);
-        if is_negated && is_order && !(self.is_integer(&a) && self.is_integer(&b)) {
-            let instead = match comparison {
+        let is_order = matches!(kind, Comparison::Greater | Comparison::Less);
+        if is_negated && is_order && !(self.is_integer(&a, token) && self.is_integer(&b, token)) {
+            let instead = match kind {
                 Comparison::Greater => "flip(greater(a, b))",
                 _ => "flip(greater(b, a))",
             };
             return Err(self.not_of_integers(token, instead));
         }
-        let (primitive, arguments) = match comparison {
+        let (primitive, arguments) = match kind {
             Comparison::Equal => (Primitive::Equality, [a, b]),
             Comparison::Greater => (Primitive::Greater, [a, b]),
             Comparison::Less => (Primitive::Greater, [b, a]),
@@ -273,44 +252,27 @@ impl<'t> Parser<'_, 't> {
         Ok(call(Primitive::Flip, [compared], token))
     }
 
-    /// Consumes a comparison, if one comes next in a program of the public dialect; returns also whether it is negated.
-    fn comparison_here(&mut self) -> Option<(Comparison, bool)> {
-        if self.scope.is_none() || self.dialect != Dialect::Public {
-            return None;
-        }
-        let token = self.tokens.peek();
-        let found = match (token.kind, token.text) {
-            (TokenKind::Symbol, "==") => (Comparison::Equal, false),
-            (TokenKind::Symbol, "!=") => (Comparison::Equal, true),
-            (TokenKind::Symbol, ">") => (Comparison::Greater, false),
-            (TokenKind::Symbol, "<") => (Comparison::Less, false),
-            (TokenKind::Symbol, "<=") => (Comparison::Greater, true),
-            (TokenKind::Symbol, ">=") => (Comparison::Less, true),
-            (TokenKind::Name, "in") => (Comparison::Within, false),
-            (TokenKind::Name, "not") if self.tokens.second().is_name("in") => {
-                self.tokens.bump();
-                (Comparison::Within, true)
-            }
-            _ => return None,
-        };
-        self.tokens.bump();
-        Some(found)
+    /// A side of an operator that Python may not evaluate.
+    fn side(&mut self, token: Token<'t>, side: &Expr<'t>) -> Result<Side> {
+        let mut used = Vec::new();
+        side.names(&mut |name| used.push(name));
+        self.lazily(token, &used, |lowering| lowering.argument(side))
     }
 
-    /// A side of an operator that Python may not evaluate; it ends before these keywords.
-    fn side(
+    /// What Python may not evaluate, and uses these names.
+    pub(in crate::text) fn lazily(
         &mut self,
         token: Token<'t>,
-        ends: &[&str],
-        read: impl FnOnce(&mut Self) -> Result<Operand>,
+        used: &[Token<'t>],
+        lower: impl FnOnce(&mut Self) -> Result<Operand>,
     ) -> Result<Side> {
-        if self.scope.is_none() || self.dialect != Dialect::Public {
+        if !self.has_operators() {
             return Err(self.only_calls(token));
         }
-        let region = self.tokens.place()..self.end_of_expression(ends);
-        // No name can be equal to the text of the operator.
-        let anything = Parameter::unnamed(token);
-        let function = self.local(token, vec![anything], region, read)?;
+        // No name is empty.
+        let anything = Parameter::unnamed(Token { text: "", ..token });
+        let function = self.local(token, vec![anything], used, None, lower)?;
+        self.freeze(&function.frozen, token);
         Ok(match self.known_value(token, &function)? {
             Some(value) => Side::Known(value),
             None => Side::Function(self.value_of_input(token, &function)?),
@@ -318,7 +280,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The value that a condition selects.
-    fn chosen(
+    pub(in crate::text) fn chosen(
         &mut self,
         token: Token<'t>,
         condition: Operand,
@@ -359,75 +321,43 @@ impl<'t> Parser<'_, 't> {
 
     /// The value of a condition whose truth is known: the constant, if the condition is certainly a truth value;
     /// otherwise the condition's own value.
-    fn as_truth(&self, value: Operand, is_true: bool) -> Operand {
-        let step = match (&value, &self.scope) {
-            (Operand::Slot(slot), Some(scope)) => scope.builder.step_of(*slot),
-            _ => None,
-        };
-        match step.map(|step| step.callee) {
-            Some(Callee::Primitive(primitive)) if COMPARES.contains(&primitive) => {
-                Value::from(is_true).into()
-            }
+    fn as_truth(&mut self, value: Operand, is_true: bool, token: Token<'t>) -> Operand {
+        match self.certain(&value, token) {
+            Some(ValueType::Bool) => Value::from(is_true).into(),
             _ => value,
         }
     }
 
     /// Whether a value is certainly an integer.
-    fn is_integer(&mut self, operand: &Operand) -> bool {
-        let line = self.tokens.peek().line;
-        match (operand, &mut self.scope) {
-            (Operand::Slot(slot), Some(scope)) => {
-                let is_integer = scope.is_integer(*slot);
-                if is_integer {
-                    // A captured integer has to remain one.
-                    for name in &scope.captured {
-                        scope.frozen.entry(name).or_insert(line);
-                    }
-                }
-                is_integer
-            }
-            (operand, _) => integer(constant(operand).as_ref()).is_some(),
-        }
+    fn is_integer(&mut self, operand: &Operand, token: Token<'t>) -> bool {
+        self.certain(operand, token) == Some(ValueType::Int)
     }
 
-    /// Parses the operators that follow the expression, if their precedence is at least `least`.
-    pub(in crate::text) fn operators(
-        &mut self,
-        first: Expression<'t>,
-        least: u8,
-        depth: u32,
-    ) -> Result<Expression<'t>> {
-        let mut left = first;
-        while let token = self.tokens.peek()
-            && let Some(operator) = Operator::of(token)
-            && operator.strength() >= least
-        {
-            let a = match left {
-                // Python evaluates the left side first.
-                Expression::Operand(operand) => operand,
-                _ if self.scope.is_none() => return Err(self.only_calls(token)),
-                left => self.operand(left)?,
+    /// Operators of one precedence, from left to right.
+    pub(super) fn operators(&mut self, chain: &Chain<'t>) -> Result<Expression<'t>> {
+        let mut left = self.lower(&chain.first)?;
+        for (token, right) in &chain.rest {
+            let Some(operator) = Operator::of(*token) else {
+                return Err(self.only_calls(*token));
             };
-            self.tokens.bump();
-            let at = self.tokens.peek();
-            let (inner, next) = match operator {
-                // A sign or another `**` to the right of `**` binds first.
-                Operator::Power => (self.deeper(depth)?, Operator::Power.strength()),
-                _ => (depth, operator.strength() + 1),
-            };
-            let right = self.call_or_value(inner)?;
-            let right = self.operators(right, next, inner)?;
-            let b = match right {
-                Expression::Operand(operand) => operand,
-                _ if self.scope.is_none() => return Err(self.only_calls(token)),
-                right => self.operand(right)?,
-            };
-            left = self.calculated(operator, token, [a, b], at)?;
+            let a = self.side_of(left, *token)?;
+            let side = self.lower(right)?;
+            let b = self.side_of(side, *token)?;
+            left = self.calculated(operator, *token, [a, b], right.token)?;
         }
         Ok(left)
     }
 
-    /// The result of the operator at `token`; the right side begins at `at`.
+    /// The value of a side of an operator; outside of programs it has to be known.
+    fn side_of(&mut self, side: Expression<'t>, operator: Token<'t>) -> Result<Operand> {
+        match side {
+            Expression::Operand(operand) => Ok(operand),
+            _ if self.scope.is_none() => Err(self.only_calls(operator)),
+            side => self.operand(side),
+        }
+    }
+
+    /// The result of the operator `token`; the right side begins at `at`.
     fn calculated(
         &mut self,
         operator: Operator,
@@ -440,7 +370,7 @@ impl<'t> Parser<'_, 't> {
             let primitive = operator.primitive();
             let primitive = primitive.filter(|_| self.dialect == Dialect::Public);
             let primitive = primitive.ok_or_else(|| self.only_calls(token))?;
-            if !sides.iter().all(|side| self.is_integer(side)) {
+            if !sides.iter().all(|side| self.is_integer(side, token)) {
                 return Err(self.not_of_integers(token, &format!("{primitive}(a, b)")));
             }
             return Ok(call(primitive, sides, token));
@@ -449,68 +379,54 @@ impl<'t> Parser<'_, 't> {
         let value = value.filter(|value| value.abs() <= i64::from(MAX_INT));
         let value = value.ok_or_else(|| {
             let found = format!("{a} {} {b}", token.text);
-            self.tokens
-                .error(at, ParseErrorKind::IntegerRange { found })
+            self.error(at, ParseErrorKind::IntegerRange { found })
         })?;
         Ok(Expression::Operand(Value::Int(value as i32).into()))
     }
 
-    /// The value of `name += value` and similar statements, whose name has been consumed.
-    pub(in crate::text) fn augmented(&mut self, name: Token<'t>) -> Result<Option<Expression<'t>>> {
-        let token = self.tokens.peek();
-        let operator = token
-            .text
-            .strip_suffix('=')
-            .map(|text| Token { text, ..token });
-        let Some(operator) = operator.and_then(Operator::of) else {
-            return Ok(None);
+    /// The value of `name += value` and similar statements.
+    pub(in crate::text) fn augmented(
+        &mut self,
+        [name, token]: [Token<'t>; 2],
+        value: &Expr<'t>,
+    ) -> Result<Expression<'t>> {
+        let Some(operator) = Operator::of(token) else {
+            return Err(self.only_calls(token));
         };
-        let slot = self
-            .scope
-            .as_ref()
-            .and_then(|scope| scope.builder.variable(name.text));
-        let Some(slot) = slot else {
+        let scope = self.scope.as_ref();
+        let Some(slot) = scope.and_then(|scope| scope.builder.variable(name.text)) else {
             return self.fail(name, self.unknown(name, false));
         };
-        self.tokens.bump();
-        let at = self.tokens.peek();
-        let value = self.argument(0)?;
-        let sides = [Operand::Slot(slot), value];
-        self.calculated(operator, token, sides, at).map(Some)
+        let at = value.token;
+        let value = self.argument(value)?;
+        self.calculated(operator, token, [Operand::Slot(slot), value], at)
     }
 
-    /// `-x` or `+x`.
-    pub(in crate::text) fn signed(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let sign = self.tokens.bump();
-        if self.tokens.peek().kind == TokenKind::Integer && !self.tokens.second().is("**") {
-            let sign = if sign.is("-") { "-" } else { "" };
-            return Ok(Expression::Operand(self.integer(sign)?));
-        }
-        let inner = self.deeper(depth)?;
-        let at = self.tokens.peek();
-        let value = self.call_or_value(inner)?;
-        let value = self.operators(value, SIGN, inner)?;
-        let value = match value {
-            Expression::Operand(operand) => operand,
-            _ if self.scope.is_none() => return Err(self.only_calls(sign)),
-            value => self.operand(value)?,
-        };
-        let is_call = self.dialect == Dialect::Public && sign.is("-") && self.is_integer(&value);
-        let Some(value) = integer(constant(&value).as_ref()) else {
-            if is_call {
+    /// `-x` or `+x`
+    pub(super) fn signed(
+        &mut self,
+        sign: Token<'t>,
+        operand: &Expr<'t>,
+        text: &str,
+    ) -> Result<Expression<'t>> {
+        let value = self.lower(operand)?;
+        let value = self.side_of(value, sign)?;
+        let Some(known) = integer(constant(&value).as_ref()) else {
+            let is_minus = sign.is("-");
+            if self.dialect == Dialect::Public && is_minus && self.is_integer(&value, sign) {
                 return Ok(call(Primitive::Invert, [value], sign));
             }
-            let expected = match sign.is("-") {
-                true if self.dialect == Dialect::Public && self.scope.is_some() => {
+            let expected = match is_minus {
+                true if self.has_operators() => {
                     "after `-` an integer, or what is one whatever the grid is, as `height(I)` (`invert(x)` takes any)"
                 }
                 true => "an integer after `-`",
                 false => "an integer after `+`",
             };
-            let found = self.tokens.told_from(at);
-            return self.fail(at, ParseErrorKind::Expected { expected, found });
+            let found = format!("`{}`", told(text));
+            return self.fail(operand.token, ParseErrorKind::Expected { expected, found });
         };
-        let value = if sign.is("-") { -value } else { value };
+        let value = if sign.is("-") { -known } else { known };
         Ok(Expression::Operand(Value::Int(value as i32).into()))
     }
 
@@ -519,24 +435,7 @@ impl<'t> Parser<'_, 't> {
             operator: operator.text.to_owned(),
             instead: instead.to_owned(),
         };
-        self.tokens.error(operator, kind)
-    }
-
-    fn only_calls(&self, operator: Token<'t>) -> ParseError {
-        let found = format!("`{}`", operator.text);
-        self.tokens
-            .error(operator, ParseErrorKind::OnlyCalls { found })
-    }
-
-    /// The nesting depth plus one, if that is within the limit.
-    pub(in crate::text) fn deeper(&self, depth: u32) -> Result<u32> {
-        if depth < MAX_NESTING {
-            return Ok(depth + 1);
-        }
-        self.fail(
-            self.tokens.peek(),
-            ParseErrorKind::Nesting { max: MAX_NESTING },
-        )
+        self.error(operator, kind)
     }
 }
 

@@ -3,46 +3,48 @@
 
 use std::rc::Rc;
 
-use arc_isa::Primitive;
+use arc_isa::{Primitive, ValueType};
 
-use crate::dialect::Dialect;
 use crate::program::{Operand, Program};
 use crate::text::beside::{DslPart, Meaning};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, LATE};
-use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::parser::{Parsed, Parser};
+use crate::text::lexer::Token;
+use crate::text::lowering::{Lowering, Parsed};
 use crate::text::module::{Definition, State};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
+use crate::text::tree::{Argument, Trailer};
 
-impl<'t> Parser<'_, 't> {
-    /// An expression that begins with the name that comes next.
-    pub(in crate::text) fn named(&mut self, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.peek();
-        if self.tokens.second().is(":=") {
-            self.tokens.bump();
-            let found = self.tokens.describe();
-            return Err(self.tokens.blame(ParseErrorKind::OnlyCalls { found }));
-        }
+impl<'t> Lowering<'_, 't> {
+    /// A name and what follows it: its value, and how many of the trailers belong to that.
+    pub(in crate::text) fn named(
+        &mut self,
+        token: Token<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
         let scope = self.scope.as_ref();
         let imported = scope.and_then(|scope| scope.imported.get(token.text));
         if let Some(binding) = imported.cloned() {
             let globals = self.module.map(|module| &module.globals);
             // An import there sees the module as it is by then.
             if let Some((line, why)) = globals.and_then(|it| it.changed_before(self.at)) {
-                return self.bound(line, Binding::Other(why.to_owned()), depth);
+                return self.bound(token, line, Binding::Other(why.to_owned()), trailers);
             }
-            return self.bound(token.line, binding, depth);
+            return self.bound(token, token.line, binding, trailers);
         }
         let local = scope.and_then(|scope| scope.functions.get(token.text));
         if let Some(local) = local.cloned() {
-            return self.of_local(&local, depth);
+            return self.of_local(token, &local, trailers);
         }
         if let Some(slot) = scope.and_then(|scope| scope.builder.variable(token.text)) {
-            self.tokens.bump();
-            return Ok(Expression::Operand(Operand::Slot(slot)));
+            return Ok((Expression::Operand(Operand::Slot(slot)), 0));
+        }
+        let is_called = matches!(trailers, [Trailer::Call(_), ..]);
+        // In Python, a name that a function sets is local to all of it, and has no value before.
+        if scope.is_some_and(|it| it.is_function && it.sets.contains_key(token.text)) {
+            return self.fail(token, self.unknown(token, is_called));
         }
         if let Some(module) = self.module {
             // In a text that hides no names, look up the DSL's names first, since they occur most often.
@@ -54,16 +56,17 @@ impl<'t> Parser<'_, 't> {
             if known.is_none()
                 && let Some((line, binding)) = module.globals.get(self.dialect, token.text, self.at)
             {
-                return self.bound(line, binding, depth);
+                return self.bound(token, line, binding, trailers);
             }
         }
-        let operand = self.of_dsl(token.text);
-        self.tokens.bump();
-        let is_called = self.tokens.peek().is("(");
-        if let Some(operand) = operand {
-            Ok(Expression::Operand(operand))
-        } else if is_called && token.is_name("len") && self.dialect == Dialect::Public {
-            Ok(Expression::Operand(Primitive::Size.into()))
+        if let Some(operand) = self.of_dsl(token.text) {
+            Ok((Expression::Operand(operand), 0))
+        } else if let [Trailer::Call(arguments), ..] = trailers
+            && self.is_builtin(token.text)
+        {
+            Ok((self.builtin(token, arguments)?, 1))
+        } else if token.text == "len" && self.is_builtin("len") {
+            Ok((Expression::Operand(Primitive::Size.into()), 0))
         } else {
             self.fail(token, self.unknown(token, is_called))
         }
@@ -75,9 +78,14 @@ impl<'t> Parser<'_, 't> {
         names::known(self.dialect, ours).cloned()
     }
 
-    /// An expression whose first name has this binding, made on this line.
-    fn bound(&mut self, line: u32, binding: Binding<'t>, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.bump();
+    /// A name with this binding, made on this line, and what follows it.
+    fn bound(
+        &mut self,
+        token: Token<'t>,
+        line: u32,
+        binding: Binding<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
         let unusable = |why: String| ParseErrorKind::Unusable {
             name: told(token.text),
             line,
@@ -86,7 +94,7 @@ impl<'t> Parser<'_, 't> {
         match binding {
             Binding::Dsl(name) => {
                 if let Some(operand) = self.of_dsl(name) {
-                    Ok(Expression::Operand(operand))
+                    Ok((Expression::Operand(operand), 0))
                 } else {
                     let why = format!("the DSL has no `{}`", told(name));
                     self.fail(token, unusable(why))
@@ -94,8 +102,8 @@ impl<'t> Parser<'_, 't> {
             }
             Binding::Other(what) => self.fail(token, unusable(what)),
             Binding::Beside(file, line) => self.fail(token, bound_beside(token, &file, line)),
-            Binding::Module(path) => self.of_module(token, path, unusable),
-            Binding::Function(at) => self.of_function(token, at, depth),
+            Binding::Module(path) => self.of_module(token, path, trailers, unusable),
+            Binding::Function(at) => self.of_function(token, at, trailers),
         }
     }
 
@@ -104,18 +112,22 @@ impl<'t> Parser<'_, 't> {
         &mut self,
         token: Token<'t>,
         mut path: String,
+        trailers: &[Trailer<'t>],
         unusable: impl Fn(String) -> ParseErrorKind,
-    ) -> Result<Expression<'t>> {
-        while self.tokens.accept(".") {
-            let name = self.tokens.name("a name after `.`")?;
-            if self.tokens.peek().is(".") {
+    ) -> Result<(Expression<'t>, usize)> {
+        for (at, trailer) in trailers.iter().enumerate() {
+            let Trailer::Part(part) = trailer else {
+                break;
+            };
+            let name = part[1];
+            let next = trailers.get(at + 1);
+            if matches!(next, Some(Trailer::Part(..))) {
                 path.push('.');
                 path.push_str(name.text);
                 continue;
             }
             if DslPart::of(&path) == DslPart::Other {
-                let why = format!("it is the module `{}`", told(&path));
-                return self.fail(token, unusable(why));
+                break;
             }
             let beside = self.module.and_then(|module| module.module_beside(&path));
             let meaning = beside.and_then(|(at, beside)| beside.meaning(at, name.text));
@@ -123,9 +135,10 @@ impl<'t> Parser<'_, 't> {
                 return self.fail(name, bound_beside(name, file, *line));
             }
             return if let Some(operand) = self.of_dsl(name.text) {
-                Ok(Expression::Operand(operand))
+                Ok((Expression::Operand(operand), at + 1))
             } else {
-                self.fail(name, self.unknown(name, self.tokens.peek().is("(")))
+                let is_called = matches!(next, Some(Trailer::Call(_)));
+                self.fail(name, self.unknown(name, is_called))
             };
         }
         let why = format!("it is the module `{}`", told(&path));
@@ -133,7 +146,12 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A function of the text, called or as a value, or a value that the text sets.
-    fn of_function(&mut self, token: Token<'t>, at: usize, depth: u32) -> Result<Expression<'t>> {
+    fn of_function(
+        &mut self,
+        token: Token<'t>,
+        at: usize,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
         let Some(module) = self.module else {
             return self.fail(token, ParseErrorKind::NotLiteral);
         };
@@ -167,21 +185,24 @@ impl<'t> Parser<'_, 't> {
         };
         if is_value {
             let operand = self.steps_of(token, &parsed.program, &[])?;
-            return Ok(match operand {
-                Operand::Slot(_) => Expression::Inlined(operand),
-                _ => Expression::Operand(operand),
-            });
+            return Ok((Expression::of(operand), 0));
         }
-        if self.tokens.peek().is("(") {
-            let arguments = self.arguments_of(token, &parsed, depth)?;
-            let operand = self.steps_of(token, &parsed.program, &arguments)?;
-            return Ok(Expression::Inlined(operand));
+        if let [Trailer::Call(arguments), ..] = trailers {
+            let arguments = self.arguments_of(token, &parsed, arguments)?;
+            let grid = parsed.grid.and_then(|at| arguments.get(at));
+            let is_grid = grid.is_none_or(|it| self.certain(it, token) == Some(ValueType::Grid));
+            if is_grid {
+                let operand = self.steps_of(token, &parsed.program, &arguments)?;
+                return Ok((Expression::Inlined(operand), 1));
+            }
+        }
+        if parsed.grid.is_some() {
+            let why = "it takes its input apart as a grid, and here that may be something else";
+            return self.fail(token, unusable(token, function, why.to_owned()));
         }
         let inputs = vec![None; parsed.program.inputs().len()];
-        Ok(match self.as_value(token, &parsed, &inputs)? {
-            operand @ Operand::Slot(_) => Expression::Inlined(operand),
-            operand => Expression::Operand(operand),
-        })
+        let value = self.as_value(token, &parsed, &inputs)?;
+        Ok((Expression::of(value), 0))
     }
 
     /// The arguments of a call of a function, one for each parameter.
@@ -189,18 +210,13 @@ impl<'t> Parser<'_, 't> {
         &mut self,
         token: Token<'t>,
         parsed: &Parsed,
-        depth: u32,
+        arguments: &[Argument<'t>],
     ) -> Result<Vec<Operand>> {
-        let depth = self.open(depth)?;
         let outer = std::mem::replace(&mut self.is_only_called, false);
         let mut given: Vec<Option<Operand>> = vec![None; parsed.parameters.len()];
-        let (mut found, mut by_name) = (0, false);
-        while !self.tokens.accept(")") {
-            let keyword = self.tokens.peek();
-            let place = if keyword.kind == TokenKind::Name && self.tokens.second().is("=") {
-                by_name = true;
-                self.tokens.bump();
-                self.tokens.bump();
+        let found = arguments.len();
+        for (at, Argument { keyword, value }) in arguments.iter().enumerate() {
+            let place = if let Some(keyword) = *keyword {
                 let mut parameters = parsed.parameters.iter();
                 let place = parameters.position(|name| name == keyword.text);
                 let free = place.filter(|&place| given[place].is_none());
@@ -210,22 +226,14 @@ impl<'t> Parser<'_, 't> {
                         name: told(keyword.text),
                         is_twice: place.is_some(),
                     };
-                    self.tokens.error(keyword, kind)
+                    self.error(keyword, kind)
                 })?)
-            } else if by_name {
-                return Err(self
-                    .tokens
-                    .unexpected("`name=value` after another such argument"));
             } else {
-                Some(found).filter(|&place| place < given.len())
+                Some(at).filter(|&place| place < given.len())
             };
-            let argument = self.argument(depth)?;
-            found += 1;
+            let argument = self.argument(value)?;
             if let Some(place) = place {
                 given[place] = Some(argument);
-            }
-            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
-                return Err(self.tokens.unexpected("`,` or `)`"));
             }
         }
         self.is_only_called = outer;
@@ -240,7 +248,7 @@ impl<'t> Parser<'_, 't> {
                 expected,
                 found,
             };
-            self.tokens.error(token, error.into())
+            self.error(token, error.into())
         })
     }
 
@@ -256,7 +264,7 @@ impl<'t> Parser<'_, 't> {
             let is_known =
                 function.steps().is_empty() && !matches!(function.output(), Operand::Slot(_));
             let operand = is_known.then(|| function.output().clone());
-            return operand.ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral));
+            return operand.ok_or_else(|| self.error(token, ParseErrorKind::NotLiteral));
         }
         let more = function.steps().len();
         self.has_room(token, more)?;
@@ -271,7 +279,7 @@ impl<'t> Parser<'_, 't> {
                 let name = names.next().unwrap_or_default();
                 builder.step(token.line, name, callee, given.into())
             });
-        added.map_err(|error| self.tokens.error(token, error.into()))
+        added.map_err(|error| self.error(token, error.into()))
     }
 
     /// Checks that the program may have `more` steps for this function.

@@ -21,7 +21,7 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::Token;
-use crate::text::module::parser::{Parsed, Parser};
+use crate::text::lowering::{Lowering, Parsed};
 use crate::text::tokens::{Result, told};
 use crate::value::Value;
 
@@ -49,7 +49,7 @@ enum Abstracted {
     Function(Operand),
 }
 
-impl<'t> Parser<'_, 't> {
+impl<'t> Lowering<'_, 't> {
     /// A function of the text as a value; its inputs are those that are not in `given`.
     pub(in crate::text) fn as_value(
         &mut self,
@@ -328,8 +328,7 @@ impl<'t> Parser<'_, 't> {
         arguments.pop().ok_or_else(|| {
             let why = "expected arguments in all calls in its body";
             let name = told(token.text);
-            self.tokens
-                .error(token, ParseErrorKind::FunctionAsValue { name, why })
+            self.error(token, ParseErrorKind::FunctionAsValue { name, why })
         })
     }
 

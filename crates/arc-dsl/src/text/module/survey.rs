@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::program::Operand;
 use crate::text::beside::{Beside, BesideModule, Meaning, imported_modules, package_of};
 use crate::text::globals::{Binding, LATE};
-use crate::text::module::parser::constant;
+use crate::text::lowering::constant;
 use crate::text::module::{DefinitionKind, Module, Reading, State};
 use crate::text::{names, reference, without_mark};
 
@@ -85,7 +85,7 @@ impl Module<'_> {
         self.take_copies();
         let mut bound = HashMap::new();
         for &dialect in Dialect::ALL {
-            for name in names::all(dialect) {
+            for name in names::all(dialect).chain(names::BUILTINS.iter().copied()) {
                 if !bound.contains_key(name)
                     && let Some(meaning) = self.meaning(dialect, name, file, is_dsl)
                 {

@@ -70,7 +70,10 @@ fn errors_in_bare_lines_say_where() {
         let found = error(text);
         assert!(found.starts_with(expected), "{text}{found}");
     }
+    // One that the line may belong to is not.
+    assert!(file("x = I\nO = 1\n = x").iter().all(Result::is_err));
     // The program before it is parsed.
+    assert!(file("O = I\nO = vmirror(I) ??")[0].is_ok());
     assert!(file("O = I\nO = vmiror(I)\n")[0].is_ok());
 }
 

@@ -132,12 +132,9 @@ fn python_beyond_calls_is_refused_in_one_way() {
     let only_calls =
         "but only calls are allowed: expected `name = primitive(arguments)` or `return value`";
     for (lines, place, found) in [
-        ("if I:\n  return I", (2, 2), "the keyword `if`"),
         ("for x in I:\n  pass", (2, 2), "the keyword `for`"),
         ("x = size(I) % 2", (2, 14), "`%`"),
-        ("x = ONE < size(I) < 3", (2, 20), "`<`"),
         ("x = I is None", (2, 8), "the keyword `is`"),
-        ("x = I[0]", (2, 7), "`[`"),
         ("x = [I]", (2, 6), "`[`"),
         ("x = I.shape", (2, 7), "`.`"),
         ("x = color('red')", (2, 12), "a string"),
@@ -383,7 +380,7 @@ fn arguments_say_what_is_wrong() {
              `initset` and `insert` make sets of variables",
         ),
         (
-            "x = frozenset(I)",
+            "x = frozenset(first(()))",
             "line 2, column 16: found a set with variables or calls in it, expected constants alone; \
              `initset` and `insert` make sets of variables",
         ),
@@ -572,7 +569,7 @@ fn a_sign_before_brackets_is_read_of_integers() {
         "n = height(I); t1 = invert(n); t2 = astuple(t1, -2); t3 = shift(I, t2); return t3"
     );
     assert_eq!(
-        body_error("n = color(I)\nreturn -(n)"),
+        body_error("n = extract(I, size)\nreturn -(n)"),
         "line 3, column 10: expected after `-` an integer, or what is one whatever the grid is, as `height(I)` \
          (`invert(x)` takes any), found `(n)`"
     );

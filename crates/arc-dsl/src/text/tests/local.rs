@@ -3,24 +3,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::grid::Grid;
-use crate::interpreter::Interpreter;
-
-/// The result of a program with this body for a small grid, as text, or the error.
-fn given(lines: &str) -> Result<String, String> {
-    outcome(&program_text(lines))
-}
-
-/// The same for the last program of a text.
-fn outcome(text: &str) -> Result<String, String> {
-    let program = parse_programs(text).pop().unwrap();
-    let program = program.map_err(|error| error.to_string())?;
-    let grid = Grid::from_rows(&[[1, 1, 0], [0, 0, 2]]).unwrap();
-    let value = Interpreter::default().run(&program, grid);
-    value
-        .map(|value| value.to_string())
-        .map_err(|error| error.to_string())
-}
 
 #[test]
 fn a_function_that_is_passed_on_is_what_compose_and_kin_make() {

@@ -1,0 +1,40 @@
+# What Python's functions give, as functions of the DSL.
+
+
+def len(x):
+    return size(x)
+
+
+def abs(x):
+    return branch(greater(0, x), invert(x), x)
+
+
+def min(a, b):
+    return branch(greater(a, b), b, a)
+
+
+def max(a, b):
+    return branch(greater(b, a), b, a)
+
+
+# As many elements as the sum of those above zero, without as many as the sum of those below.
+def sum(t):
+    above = lbind(repeat, 0)
+    below = compose(above, invert)
+    return subtract(size(merge(apply(above, t))), size(merge(apply(below, t))))
+
+
+def enumerate(t):
+    return pair(interval(0, size(t), 1), t)
+
+
+# The set to which the elements are added one after the other.
+def frozenset_of(t):
+    return merge(initset(t))
+
+
+# Before the elements with their places stand the same with those counted from the end.
+def element(t, place):
+    n = size(t)
+    pairs = pair(interval(invert(n), n, 1), combine(t, t))
+    return last(extract(pairs, matcher(first, place)))

@@ -1,0 +1,318 @@
+//! [`Lowering`]: builds a program from the syntax tree of a function.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use arc_isa::{Primitive, ValueType};
+use rustc_hash::FxBuildHasher;
+
+use crate::dialect::Dialect;
+use crate::program::{Callee, Operand, Program, ProgramBuilder, Slot, Step};
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::globals::{Binding, LATE};
+use crate::text::lexer::{Block, Token};
+use crate::text::module::Module;
+use crate::text::tokens::{Result, error_at};
+use crate::value::Value;
+
+/// Builds the program of a function, or a value, of one [`Block`].
+pub(super) struct Lowering<'b, 't> {
+    text: &'t str,
+    /// The tokens of the block.
+    pub(super) tokens: &'b [Token<'t>],
+    /// The dialect in which names are looked up.
+    pub(super) dialect: Dialect,
+    /// The program whose body is being lowered; `None` in its first line, and for a literal.
+    pub(super) scope: Option<Scope<'t>>,
+    /// The text around the block; `None` if there is none.
+    pub(super) module: Option<&'b Module<'t>>,
+    /// When names that the text binds are looked up.
+    pub(super) at: u32,
+    /// When the function is defined.
+    pub(super) defined: u32,
+    /// Whether the argument being lowered is a function that the callee only calls.
+    pub(super) is_only_called: bool,
+    /// How many functions are being lowered within each other.
+    pub(super) depth: u32,
+    /// The type of the parameter of the `lambda` that is lowered next.
+    pub(super) element: Option<ValueType>,
+    /// Names in the block that a generated name must differ from; collected when the first one is needed.
+    avoided: Option<HashSet<&'t str>>,
+    /// A function that has to be lowered before this one can be.
+    pub(super) needs: Option<usize>,
+}
+
+/// A function or a value of a text.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    /// Its steps; for a value, a program without inputs.
+    pub(super) program: Program,
+    /// The names of the parameters, for arguments by keyword.
+    pub(super) parameters: Vec<String>,
+    /// The default of each parameter, if it has one.
+    pub(super) defaults: Vec<Option<Operand>>,
+    /// The parameter that has to be a grid, if the steps are right only then.
+    pub(super) grid: Option<usize>,
+}
+
+/// A function that a program defines.
+#[derive(Debug, Clone)]
+pub(super) struct LocalFunction<'t> {
+    pub(super) line: u32,
+    pub(super) parsed: Rc<Parsed>,
+    /// The variables of the enclosing scope that are its inputs after the parameters.
+    pub(super) captured: Rc<[&'t str]>,
+    /// The names of the enclosing scope that must not be set again once it is used.
+    pub(super) frozen: Rc<[&'t str]>,
+    /// Whether it is defined in a scope that encloses the current function.
+    pub(super) is_around: bool,
+}
+
+/// The type of a variable.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KnownType {
+    /// The type of all its values, if there is one.
+    pub(super) ty: Option<ValueType>,
+    /// Whether that follows only if the input is a grid.
+    pub(super) is_of_grid: bool,
+}
+
+/// Names, and lines that set them.
+pub(super) type Sets<'t> = HashMap<&'t str, u32, FxBuildHasher>;
+
+/// A program that is being built.
+pub(super) struct Scope<'t> {
+    pub(super) builder: ProgramBuilder,
+    /// The names that the program imports.
+    pub(super) imported: HashMap<&'t str, Binding<'t>>,
+    /// The functions that it defines, and those of enclosing scopes that it uses.
+    pub(super) functions: HashMap<&'t str, LocalFunction<'t>>,
+    /// The variables of the enclosing program that are inputs of it.
+    pub(super) captured: HashSet<&'t str>,
+    /// Names that must not be set again, since a function on this line depends on their values.
+    pub(super) frozen: HashMap<&'t str, u32>,
+    /// The types of the first variables.
+    pub(super) types: Vec<KnownType>,
+    /// Whether it is right only if the input is a grid, which it is in a program.
+    pub(super) needs_grid: bool,
+    /// If it is called at once and only there, so that captured variables cannot change before: whether it relies on
+    /// their types.
+    pub(super) relied: Option<bool>,
+    /// The names that it sets, each with the first line that does; after them those of the scopes around it.
+    pub(super) sets: Sets<'t>,
+    /// Whether names that it sets have no value before, as in a function.
+    pub(super) is_function: bool,
+    /// The number of the last generated name.
+    generated: u32,
+}
+
+/// The primitives that return an integer or fail, whatever their arguments. Their signatures do not say that: `color`
+/// returns whatever is in the place of a colour.
+const COUNTS: &[Primitive] = &[
+    Primitive::Size,
+    Primitive::Height,
+    Primitive::Width,
+    Primitive::Numcolors,
+    Primitive::Colorcount,
+];
+
+/// The primitives that return a truth value or fail, whatever their arguments. Their signatures do not say that: `both`
+/// returns one of its arguments.
+const COMPARES: &[Primitive] = &[
+    Primitive::Equality,
+    Primitive::Greater,
+    Primitive::Contained,
+    Primitive::Flip,
+    Primitive::Even,
+    Primitive::Positive,
+    Primitive::Portrait,
+    Primitive::Square,
+];
+
+impl<'t> Scope<'t> {
+    /// The type of a variable, if it is certain.
+    pub(super) fn type_of(&mut self, slot: Slot) -> &KnownType {
+        for at in self.types.len()..=slot.index() {
+            let step = self.builder.step_of(Slot::at(at));
+            let ty = step.map_or_else(KnownType::default, |step| self.type_of_step(step));
+            self.types.push(ty);
+        }
+        &self.types[slot.index()]
+    }
+
+    /// Sets the type of a variable.
+    pub(super) fn set_type(&mut self, slot: Slot, ty: KnownType) {
+        self.type_of(slot);
+        self.types[slot.index()] = ty;
+    }
+
+    /// The type of a step's result, of the types of its arguments.
+    fn type_of_step(&self, step: &Step) -> KnownType {
+        let Callee::Primitive(primitive) = step.callee else {
+            return KnownType::default();
+        };
+        let mut is_of_grid = false;
+        let mut argument = |operand: &Operand| match operand {
+            Operand::Slot(slot) => {
+                let known = &self.types[slot.index()];
+                is_of_grid |= known.is_of_grid;
+                known.ty.clone()
+            }
+            other => constant(other)?.value_type(),
+        };
+        let ty = if COUNTS.contains(&primitive) {
+            Some(ValueType::Int)
+        } else if COMPARES.contains(&primitive) {
+            Some(ValueType::Bool)
+        } else {
+            let arguments = step.arguments.iter().map(&mut argument);
+            let arguments = arguments.collect::<Option<Vec<_>>>();
+            let typed = arguments.and_then(|it| ValueType::of_call(primitive, &it));
+            typed.filter(|&(_, is_sure)| is_sure).map(|(ty, _)| ty)
+        };
+        KnownType { ty, is_of_grid }
+    }
+
+    /// Records that a decision on this line relies on the types of captured variables, which have to keep them.
+    pub(super) fn rely(&mut self, line: u32) {
+        if let Some(relied) = &mut self.relied {
+            *relied = true;
+            return;
+        }
+        for name in &self.captured {
+            self.frozen.entry(name).or_insert(line);
+        }
+    }
+
+    /// Records that these names are set.
+    pub(super) fn sets_names(&mut self, names: &[Token<'t>]) {
+        // The names come in the order of the text, and the first line that sets a name counts.
+        let names = names.iter().rev();
+        self.sets.extend(names.map(|name| (name.text, name.line)));
+    }
+
+    /// A program with nothing but its first line.
+    pub(super) fn new(builder: ProgramBuilder) -> Self {
+        Self {
+            builder,
+            imported: HashMap::new(),
+            functions: HashMap::new(),
+            captured: HashSet::new(),
+            frozen: HashMap::new(),
+            types: Vec::new(),
+            needs_grid: false,
+            relied: None,
+            sets: Sets::default(),
+            is_function: false,
+            generated: 0,
+        }
+    }
+}
+
+impl<'b, 't> Lowering<'b, 't> {
+    /// Of text that stands alone, in this dialect.
+    pub(super) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
+        Self {
+            text,
+            tokens: &block.tokens,
+            dialect,
+            scope: None,
+            module: None,
+            at: LATE,
+            defined: LATE,
+            is_only_called: false,
+            depth: 0,
+            element: None,
+            avoided: None,
+            needs: None,
+        }
+    }
+
+    /// Of a block of a text.
+    pub(super) fn within(module: &'b Module<'t>, block: &'b Block<'t>, dialect: Dialect) -> Self {
+        Self {
+            module: Some(module),
+            ..Self::new(module.text, block, dialect)
+        }
+    }
+
+    pub(super) fn error(&self, token: Token<'t>, kind: ParseErrorKind) -> ParseError {
+        error_at(self.text, token, kind)
+    }
+
+    /// Fails with an error of this kind at a token.
+    pub(super) fn fail<T>(&self, token: Token<'t>, kind: ParseErrorKind) -> Result<T> {
+        Err(self.error(token, kind))
+    }
+
+    /// Adds a step to the program.
+    pub(super) fn step(
+        &mut self,
+        token: Token<'t>,
+        name: String,
+        callee: Callee,
+        arguments: Box<[Operand]>,
+    ) -> Result<Operand> {
+        match &mut self.scope {
+            Some(scope) => scope
+                .builder
+                .step(token.line, name, callee, arguments)
+                .map_err(|error| self.error(token, error.into())),
+            None => self.fail(token, ParseErrorKind::NotLiteral),
+        }
+    }
+
+    /// The type of a value, if it is certain; what follows from it holds from the token on.
+    pub(super) fn certain(&mut self, operand: &Operand, token: Token<'t>) -> Option<ValueType> {
+        let Operand::Slot(slot) = operand else {
+            return constant(operand)?.value_type();
+        };
+        let scope = self.scope.as_mut()?;
+        let KnownType { ty, is_of_grid } = scope.type_of(*slot).clone();
+        if ty.is_some() {
+            scope.needs_grid |= is_of_grid;
+            scope.rely(token.line);
+        }
+        ty
+    }
+
+    /// A value of a type, if one is given.
+    pub(super) fn typed(&mut self, value: Operand, ty: Option<ValueType>) -> Operand {
+        if let (Operand::Slot(slot), Some(scope), Some(_)) = (&value, &mut self.scope, &ty) {
+            let is_of_grid = false;
+            scope.set_type(*slot, KnownType { ty, is_of_grid });
+        }
+        value
+    }
+
+    /// A name that the program's text does not contain.
+    pub(super) fn generate_name(&mut self) -> String {
+        let Some(scope) = &mut self.scope else {
+            return String::new();
+        };
+        let avoided = self.avoided.get_or_insert_with(|| {
+            let tokens = self.tokens.iter();
+            tokens
+                .map(|token| token.text)
+                .filter(|text| text.starts_with('t'))
+                .collect()
+        });
+        loop {
+            scope.generated += 1;
+            let name = format!("t{}", scope.generated);
+            if !avoided.contains(name.as_str()) && scope.builder.variable(&name).is_none() {
+                return name;
+            }
+        }
+    }
+}
+
+/// The value of an operand, if it is known before the program runs.
+pub(super) fn constant(operand: &Operand) -> Option<Value> {
+    match operand {
+        Operand::Slot(_) => None,
+        Operand::Primitive(primitive) => Some(Value::primitive(*primitive).clone()),
+        Operand::Constant(constant) => Some(constant.value().clone()),
+        Operand::Literal(value) => Some(value.clone()),
+    }
+}

@@ -1,0 +1,265 @@
+//! What language models write: indices, comprehensions, `if`, and functions of Python.
+
+use super::*;
+
+/// The expected values are CPython's.
+#[test]
+fn values_are_those_of_python() {
+    for (lines, expected) in [
+        ("return I[0]", "(1, 1, 0)"),
+        ("return I[-1][2]", "2"),
+        ("return I[1][ONE]", "0"),
+        ("n = len(I)\nreturn (I[n - 1][0], I[-n][0])", "(0, 1)"),
+        ("return ((1, 2), (3, 4))[1]", "(3, 4)"),
+        ("return I[::-1]", "((0, 0, 2), (1, 1, 0))"),
+        ("return shape(I)[1]", "3"),
+        ("return tuple(reversed(I[1]))", "(2, 0, 0)"),
+        (
+            "return tuple(tuple(I[i][j] for i in range(len(I))) for j in range(len(I[0])))",
+            "((1, 0), (1, 0), (0, 2))",
+        ),
+        ("return tuple(r for r in I if 2 in r)", "((0, 0, 2),)"),
+        ("return tuple(c + 1 for c in I[0] if c > 0)", "(2, 2)"),
+        ("return tuple(i for i in range(7, 0, -3))", "(7, 4, 1)"),
+        (
+            "return tuple(i for i, r in enumerate(I) if r[0] == 0)",
+            "(1,)",
+        ),
+        (
+            "return tuple(a - b for a, b in zip(I[0], I[1]))",
+            "(1, 1, -2)",
+        ),
+        (
+            "return frozenset((i, j) for i, j in asindices(I) if I[i][j] == 0)",
+            "frozenset({(1, 0), (1, 1), (0, 2)})",
+        ),
+        (
+            "return {c * 37 for c in range(9)}",
+            "frozenset({0, 259, 37, 296, 74, 111, 148, 185, 222})",
+        ),
+        ("return frozenset(I[1])", "frozenset({0, 2})"),
+        ("return tuple(first(()) for x in ())", "()"),
+        (
+            "f = lambda x: 5\nreturn tuple(f for f in I[0])",
+            "(1, 1, 0)",
+        ),
+        (
+            "return tuple({1, 2} for c in I[0])",
+            "(frozenset({1, 2}), frozenset({1, 2}), frozenset({1, 2}))",
+        ),
+        ("return (2 in [1, 2], 7 not in range(7))", "(True, True)"),
+        (
+            "c = 7\nx = tuple(c for c in I[0])\nreturn (c, x)",
+            "(7, (1, 1, 0))",
+        ),
+        (
+            "y = 2\nz = tuple(add(c, y) for c in I[0])\ny = 3\nreturn z",
+            "(3, 3, 2)",
+        ),
+        ("return (max(palette(I)), min(3, 1, 2))", "(2, 1)"),
+        ("return max((), default=0)", "0"),
+        ("return max(I, key=lambda r: r[2])", "(0, 0, 2)"),
+        (
+            "return min(partition(I), key=size)",
+            "frozenset({(2, (1, 2))})",
+        ),
+        ("return (sum(I[1]), sum(c - 2 for c in I[0]))", "(2, -4)"),
+        ("return sum(1 for r in I if 1 in r)", "1"),
+        ("return (abs(-3), abs(height(I) - width(I)))", "(3, 1)"),
+        ("return tuple(sorted(palette(I)))", "(0, 1, 2)"),
+        (
+            "return tuple(sorted(I, key=lambda r: r[1]))",
+            "((0, 0, 2), (1, 1, 0))",
+        ),
+        (
+            "return tuple(sorted((3, 1, 2, 1), key=even, reverse=True))",
+            "(2, 3, 1, 1)",
+        ),
+        (
+            "return (sorted(palette(I))[-1], len(sorted(I[0])))",
+            "(2, 3)",
+        ),
+        ("return apply(len, I)", "(3, 3)"),
+        ("return 1 < len(I) < 3", "True"),
+        ("return (0 <= I[0][0] < 1, 3 > 2 < 5 != 6)", "(False, True)"),
+        ("return 3 < 2 < first(())", "False"),
+        ("return 0 < len(I) < size(first(I)) < 9", "True"),
+        ("if len(I) > 5: x = 1\nelse: x = 2\nreturn x", "2"),
+        (
+            "x = I\nif portrait(I): x = first(())\nreturn x",
+            "((1, 1, 0), (0, 0, 2))",
+        ),
+        (
+            "x = 1\nif 0 in I[0]:\n  x += 1\n  y = 2\nelse:\n  y = 3\nreturn (x, y)",
+            "(2, 2)",
+        ),
+        (
+            "if portrait(I):\n  return first(())\nelif height(I) == 2:\n  x = rot90(I)\nelse:\n  return I\nreturn trim(x)",
+            "((),)",
+        ),
+        (
+            "if portrait(I): return 1\nif square(I): return 2\nx = size(I)\nreturn x + 1",
+            "3",
+        ),
+        ("if 0 in I[0]:\n  y = 3\ny = 4\nreturn y", "4"),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+}
+
+#[test]
+fn what_fails_in_python_fails() {
+    for lines in [
+        "return I[2]",
+        "return I[-3]",
+        "return tuple(first(()) for x in I)",
+        "return max(())",
+        "return abs(I)",
+        "return 1 < 2 < first(())",
+    ] {
+        let program = parse_programs(&program_text(lines)).remove(0);
+        assert!(program.is_ok(), "{lines}: {program:?}");
+        assert!(given(lines).is_err(), "{lines}");
+    }
+}
+
+#[test]
+fn what_is_not_certain_is_refused() {
+    for (lines, expected) in [
+        (
+            "return palette(I)[0]",
+            "line 2, column 19: expected before `[` what is a tuple whatever the grid is, as the grid, its rows or \
+             `tuple(..)` (`first(x)` takes any), found `[`",
+        ),
+        (
+            "return I[first(I)]",
+            "line 2, column 11: expected an index that is an integer whatever the grid is, found `first`",
+        ),
+        (
+            "return I[1:]",
+            "line 2, column 10: expected an index or `[::-1]`, found `[`",
+        ),
+        (
+            "return tuple(reversed(palette(I)))",
+            "line 2, column 24: expected what is a tuple whatever the grid is, as the grid, its rows or `tuple(..)`, \
+             found `palette`",
+        ),
+        (
+            "x = sorted(I)\nreturn first(x)",
+            "line 2, column 6: expected `tuple(..)` or another call around it that takes only its elements, found \
+             `sorted`",
+        ),
+        (
+            "return len(zip(I, I))",
+            "line 2, column 13: expected what has a length, found `zip`",
+        ),
+        (
+            "return frozenset({first(r) for r in I})",
+            "line 2, column 19: expected a comprehension without the braces, found `{`",
+        ),
+        (
+            "return sum(I, 3)",
+            "line 2, column 9: expected arguments as the function is supported with, found `sum`",
+        ),
+        (
+            "return max(I, key=size, default=0)",
+            "line 2, column 16: expected `key=..` or `default=0` alone, found `key`",
+        ),
+        (
+            "return tuple(c for r in I for c in r)",
+            "line 2, column 28: expected the end of the comprehension, which has one `for` and at most one `if`, \
+             found the keyword `for`",
+        ),
+        (
+            "return tuple(a for a, b in I)",
+            "line 2, column 21: expected a value of 2 elements to take apart, found a value whose elements are \
+             counted only when the program runs",
+        ),
+        (
+            "if portrait(I):\n  y = 1\nreturn y",
+            "line 4, column 9: `y`, bound on line 4, cannot be used: only one branch of the `if` on line 2 sets it",
+        ),
+        (
+            "if portrait(I):\n  return I",
+            "line 2, column 2: expected a `return` at the end of one branch at least, and at the end of the function, \
+             found the keyword `if`",
+        ),
+        (
+            "if portrait(I):\n  f = lambda x: x\nelse:\n  f = lambda x: I\nreturn f(I)",
+            "line 3, column 4: expected a branch that sets values, found `f`",
+        ),
+        (
+            "if portrait(I):\n  x = vmiror(I)\nreturn I",
+            "line 3, column 8: unknown primitive `vmiror`, did you mean `vmirror`?",
+        ),
+        (
+            "if portrait(I):\n  x = 1\n else:\n  x = 2\nreturn x",
+            "line 4, column 3: expected an indentation of 3 spaces as in the program's first line, found 2 spaces",
+        ),
+    ] {
+        assert_eq!(body_error(lines), expected, "{lines}");
+    }
+    let chain = format!("return 1{}", " < 2".repeat(5_000));
+    assert!(body_error(&chain).contains("at most 100 brackets"));
+    let returns = "if portrait(I): return I\n".repeat(5_000);
+    let returns = format!("{returns}return I");
+    assert!(body_error(&returns).contains("at most 100 brackets"));
+    let ifs = "if portrait(I):\n  x = 1\n".repeat(200);
+    assert!(
+        parse_programs(&program_text(&format!("x = 0\n{ifs}return x")))
+            .remove(0)
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_function_of_python_is_what_the_text_binds_its_name_to() {
+    for (text, expected) in [
+        (
+            "def max(a, b): return a\ndef f(I): return max(1, 2)",
+            Ok("1"),
+        ),
+        ("max = subtract\ndef f(I): return max(1, 2)", Ok("-1")),
+        ("def f(I):\n max = 3\n return max", Ok("3")),
+        ("from dsl import *\ndef f(I): return max(1, 2)", Ok("2")),
+        (
+            "import builtins\nbuiltins.max = min\ndef f(I): return max(1, 2)",
+            Err("`max`, bound on line 2, cannot be used: it may be set there"),
+        ),
+        (
+            "from numpy import *\ndef f(I): return max(1, 2)",
+            Err("`max`, bound on line 1, cannot be used: it may be hidden there"),
+        ),
+        (
+            "from numpy import *\ndef f(I): return tuple(sorted(I))",
+            Err("`tuple`, bound on line 1, cannot be used: it may be hidden there"),
+        ),
+        (
+            "def f(I):\n x = max(1, 2)\n max = 3\n return x",
+            Err("`max` is used before it is set on line 3"),
+        ),
+    ] {
+        let found = outcome(text);
+        match expected {
+            Ok(expected) => assert_eq!(found.as_deref(), Ok(expected), "{text}"),
+            Err(expected) => assert!(found.unwrap_err().ends_with(expected), "{text}"),
+        }
+    }
+}
+
+#[test]
+fn a_function_that_takes_a_grid_apart_takes_nothing_else() {
+    let text = "def top(g): return g[0]\ndef solve(I): return top(HERE)\n";
+    let of = |value: &str| outcome(&text.replace("HERE", value));
+    assert_eq!(of("rot90(I)"), Ok("(0, 1)".to_owned()));
+    let expected = "line 2, column 22: `top`, bound on line 1, cannot be used: it takes its input apart as a grid, and \
+                    here that may be something else";
+    assert_eq!(of("palette(I)"), Err(expected.to_owned()));
+    assert!(
+        of("apply(top, hsplit(I, 2))")
+            .unwrap_err()
+            .contains("as a grid")
+    );
+    let functions = parse_functions("def top(g): return g[0]\n");
+    assert!(functions[0].is_err());
+}
