@@ -302,7 +302,7 @@ mod tests {
                 for input in &grids {
                     let result = reference.run(&program, input.clone());
                     let output = result.as_ref().ok().and_then(Value::as_grid);
-                    let output = output.map(|grid| grid.into_owned());
+                    let output = output.map(std::borrow::Cow::into_owned);
                     for expected in grids.iter().chain(&output) {
                         let found = reference.run_against(&program, input, expected);
                         known += u32::from(found == Ok(None));
