@@ -1,5 +1,6 @@
 //! Lowers functions statement by statement.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use arc_isa::{Primitive, Type, ValueType};
@@ -297,21 +298,18 @@ impl<'t> Lowering<'_, 't> {
         (condition, branches): &(Expr<'t>, [Body<'t>; 2]),
     ) -> Result<()> {
         let condition = self.argument(condition)?;
-        let sets = branches.each_ref().map(|branch| {
-            let mut set = Vec::new();
-            names_set(&branch.statements, &mut |name| set.push(name));
-            set
-        });
-        let mut all: Vec<Token<'t>> = Vec::new();
-        for name in sets.iter().flatten() {
-            if all.iter().all(|other| other.text != name.text) {
-                all.push(*name);
-            }
+        let (mut all, mut seen) = (Vec::new(), HashSet::new());
+        for branch in branches {
+            names_set(&branch.statements, &mut |name| {
+                if seen.insert(name.text) {
+                    all.push(name);
+                }
+            });
         }
+        let [yes, no] = branches.each_ref().map(|it| surely_set(&it.statements));
         let is_set = |name: &str| {
             let variable = |scope: &Scope<'_>| scope.builder.variable(name).is_some();
-            self.scope.as_ref().is_some_and(variable)
-                || sets.iter().all(|set| set.iter().any(|it| it.text == name))
+            self.scope.as_ref().is_some_and(variable) || (yes.contains(name) && no.contains(name))
         };
         let (joint, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_set(it.text));
         let mut types = Vec::new();
@@ -706,6 +704,22 @@ impl<'t> Body<'t> {
             error: self.error.as_ref(),
         }
     }
+}
+
+/// The names that statements set whichever branches they take.
+fn surely_set<'t>(statements: &[Statement<'t>]) -> HashSet<&'t str> {
+    let mut set = HashSet::new();
+    for statement in statements {
+        if let StatementKind::If(it) = &statement.kind {
+            let [yes, no] = it.1.each_ref().map(|branch| surely_set(&branch.statements));
+            set.extend(yes.intersection(&no));
+        } else {
+            names_set(std::slice::from_ref(statement), &mut |name| {
+                set.insert(name.text);
+            });
+        }
+    }
+    set
 }
 
 /// Whether there is a `return` among statements, or in their branches.

@@ -84,7 +84,19 @@ fn values_are_those_of_python() {
         ("return (0 <= I[0][0] < 1, 3 > 2 < 5 != 6)", "(False, True)"),
         ("return 3 < 2 < first(())", "False"),
         ("return 0 < len(I) < size(first(I)) < 9", "True"),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+}
+
+#[test]
+fn branches_set_what_they_set_in_python() {
+    for (lines, expected) in [
         ("if len(I) > 5: x = 1\nelse: x = 2\nreturn x", "2"),
+        (
+            "x = 1\nif portrait(I):\n  if square(I): y = 1\n  x = 2\nelse:\n  y = 2\n  x = 3\nreturn x",
+            "3",
+        ),
         (
             "x = I\nif portrait(I): x = first(())\nreturn x",
             "((1, 1, 0), (0, 0, 2))",
