@@ -292,12 +292,17 @@ fn a_verdict_is_that_of_the_reference_whatever_the_expected_grid() {
 
 /// The program that assigns these to `x1`, `x2` and so on, and returns the last.
 fn program(steps: &[&str]) -> Program {
-    let lines = (1..).zip(steps);
-    let lines: String = lines
-        .map(|(at, step)| format!("    x{at} = {step}\n"))
-        .collect();
-    let text = format!("def f(I):\n{lines}    return x{}\n", steps.len());
-    parse_programs(&text).remove(0).unwrap()
+    let lines = (1..).zip(steps).map(|(at, step)| format!("x{at} = {step}"));
+    let lines: Vec<String> = lines.collect();
+    let text = format!(
+        "def f(I):\n    {}\n    return x{}\n",
+        lines.join("\n    "),
+        steps.len()
+    );
+    match parse_programs(&text).remove(0) {
+        Ok(program) => program,
+        Err(error) => panic!("{error}\n{text}"),
+    }
 }
 
 /// The value that another step needs may be found again without this one.

@@ -412,10 +412,10 @@ pub(crate) mod untyped {
     }
 
     /// The cell of this dialect or another: of a value at a row and a column.
-    pub(crate) type CellOf = fn(Value, i32, i32) -> Value;
+    pub(crate) type CellOf = fn(&Value, i32, i32) -> Value;
 
-    fn cell(value: Value, i: i32, j: i32) -> Value {
-        Value::pair(&value, &Value::pair(&Value::Int(i), &Value::Int(j)))
+    fn cell(value: &Value, i: i32, j: i32) -> Value {
+        Value::pair(value, &Value::pair(&Value::Int(i), &Value::Int(j)))
     }
 
     /// Replaces the cells' values by their ranks, finds the objects of that grid, and puts the values back into the
@@ -450,7 +450,7 @@ pub(crate) mod untyped {
         cx.reserve(found.iter().map(|object| 2 * object.len() as u64).sum())?;
         let cell = |at: &u32| {
             let (i, j) = (*at as usize / width, *at as usize % width);
-            let value = values[ranked.at(i, j) as usize].clone();
+            let value = &values[ranked.at(i, j) as usize];
             cell(value, i as i32, j as i32)
         };
         let found = Flood::new(ranked.clone(), univalued, diagonal, background).run();
@@ -472,7 +472,7 @@ pub(crate) mod untyped {
             for (i, row) in (0..).zip(&rows) {
                 cx.work(row.len() as u64)?;
                 let here = (0..).zip(row).filter(|(_, cell)| *cell == value);
-                cells.extend(here.map(|(j, value)| cell(value.clone(), i, j)));
+                cells.extend(here.map(|(j, value)| cell(value, i, j)));
             }
             objects.push(Value::set(cells));
         }
@@ -523,7 +523,7 @@ pub(crate) mod untyped {
         let columns = transposed(&all);
         let cell = |i: usize, j: usize| {
             let value = item(&item(grid, i)?, j)?;
-            Ok(cell(value, i as i32, j as i32))
+            Ok(cell(&value, i as i32, j as i32))
         };
         let (mut horizontal, mut vertical) = (Vec::new(), Vec::new());
         for i in (0..height).filter(|&i| is_uniform(&all[i])) {

@@ -54,7 +54,7 @@ fn in_order(grid: &Grid, obj: Patch<'_>) -> impl Iterator<Item = Cell> {
     (0..cells.len()).map(move |place| cells[at(place)])
 }
 
-/// Whether ascending cells have two colours at one location of the grid.
+/// Whether cells have two colours at one location of the grid.
 fn overlaps(grid: &Grid, cells: &[Cell]) -> bool {
     // Those of a tuple are in any order.
     if cells.iter().all(|cell| cell.colour == cells[0].colour) {

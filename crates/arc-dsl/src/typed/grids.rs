@@ -112,7 +112,7 @@ pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     let mut cells = cx.collector(SET);
     for (i, row) in (0..).zip(list(grid)?) {
         for (j, value) in (0..).zip(list(&row)?) {
-            cells.push(cx, cell(value, i, j))?;
+            cells.push(cx, cell(&value, i, j))?;
         }
     }
     Ok(cells.finish(cx)?)

@@ -29,8 +29,8 @@ pub(super) fn public_cells(
 }
 
 /// The cell of a value at a row and a column.
-pub(super) fn cell(value: Value, i: i32, j: i32) -> Value {
-    triple(Value::Int(i), Value::Int(j), value)
+pub(super) fn cell(value: &Value, i: i32, j: i32) -> Value {
+    triple(Value::Int(i), Value::Int(j), value.clone())
 }
 
 /// The locations of a patch, as a set of pairs of integers, which public primitives accept.
@@ -133,7 +133,7 @@ pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Pyt
         let (i, j) = (int(&i)?, int(&j)?);
         let is_on = (0..height).contains(&i) && (0..width).contains(&j);
         let value = is_on.then(|| item(&item(grid, i)?, j)).transpose()?;
-        Ok(value.map(|value| cell(value, i, j)))
+        Ok(value.map(|value| cell(&value, i, j)))
     })
 }
 
