@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::lowering::{Lowering, Scope};
+use crate::text::module::lowering::{Lowering, Scope};
 use crate::text::tokens::{Result, Tokens};
 use crate::text::tree::{Statement, StatementKind, names_set, names_used};
 

@@ -6,7 +6,7 @@ use crate::program::{Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
 use crate::text::lexer::{Block, Lexer, Token, TokenKind, without_feed};
-use crate::text::lowering::{Lowering, Scope};
+use crate::text::module::lowering::{Lowering, Scope};
 use crate::text::tokens::{Result, Tokens, told};
 use crate::value::MAX_INT;
 

@@ -12,7 +12,7 @@ use crate::program::{BuildError, Callee, Operand};
 use crate::spelling::nearest;
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::lowering::{Lowering, constant};
+use crate::text::module::lowering::{Lowering, constant};
 use crate::text::names;
 use crate::text::tokens::{Result, described, told};
 use crate::text::tree::{Argument, Expr, ExprKind, Trailer};

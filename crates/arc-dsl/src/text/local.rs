@@ -12,7 +12,7 @@ use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::Binding;
 use crate::text::lexer::Token;
-use crate::text::lowering::{KnownType, LocalFunction, Lowering};
+use crate::text::module::lowering::{KnownType, LocalFunction, Lowering};
 use crate::text::statements::Parameter;
 use crate::text::syntax::MAX_NESTING;
 use crate::text::tokens::{Result, described, told};

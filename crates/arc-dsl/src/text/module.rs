@@ -3,9 +3,11 @@
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
 mod dialects;
+pub(super) mod imports;
 pub(super) mod inlining;
 mod inputs;
 mod listing;
+pub(super) mod lowering;
 mod point_free;
 mod survey;
 mod values;
@@ -21,9 +23,9 @@ use crate::program::Program;
 use crate::text::beside::{Beside, resolved};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames, StarImport};
-use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
-use crate::text::lowering::{Lowering, Parsed};
+use crate::text::module::imports::Imports;
+use crate::text::module::lowering::{Lowering, Parsed};
 
 use crate::text::names;
 use crate::text::reference;

@@ -11,7 +11,7 @@ use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
 use crate::text::globals::Binding;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::lowering::{KnownType, Lowering, Parsed, Scope, constant};
+use crate::text::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::text::names;
 use crate::text::syntax::is_only_text;
 use crate::text::tokens::{Result, described, told};

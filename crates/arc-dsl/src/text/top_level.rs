@@ -3,9 +3,9 @@
 use crate::text::beside::DslPart;
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, LATE, StarImport};
-use crate::text::imports::Imports;
 use crate::text::lexer::{Block, Token, TokenKind};
-use crate::text::lowering::Lowering;
+use crate::text::module::imports::Imports;
+use crate::text::module::lowering::Lowering;
 use crate::text::module::{DefinitionKind, Module};
 use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};

@@ -12,7 +12,7 @@ use crate::program::{Callee, Operand, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::lowering::{Lowering, constant};
+use crate::text::module::lowering::{Lowering, constant};
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, told};
 use crate::text::tree::{Chain, Expr, ExprKind};

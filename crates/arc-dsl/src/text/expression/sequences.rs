@@ -12,7 +12,7 @@ use crate::program::{Callee, Operand, Program, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::{Expression, tuple};
 use crate::text::lexer::Token;
-use crate::text::lowering::{LocalFunction, Lowering, constant};
+use crate::text::module::lowering::{LocalFunction, Lowering, constant};
 use crate::text::names::BUILTINS;
 use crate::text::parse_functions;
 use crate::text::statements::Parameter;

@@ -11,7 +11,7 @@ use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::Token;
-use crate::text::lowering::{Lowering, Parsed};
+use crate::text::module::lowering::{Lowering, Parsed};
 use crate::text::module::{Definition, State};
 use crate::text::names;
 use crate::text::tokens::{Result, told};

@@ -3,7 +3,7 @@
 use crate::dialect::Dialect;
 use crate::program::{Operand, Program, ProgramBuilder, Slot, Step};
 use crate::text::error::Unfilled;
-use crate::text::lowering::Parsed;
+use crate::text::module::lowering::Parsed;
 use crate::text::tokens::told;
 use crate::value::Value;
 

@@ -21,7 +21,7 @@ use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::Token;
-use crate::text::lowering::{Lowering, Parsed};
+use crate::text::module::lowering::{Lowering, Parsed};
 use crate::text::tokens::{Result, told};
 use crate::value::Value;
 

@@ -9,7 +9,7 @@ use crate::dialect::Dialect;
 use crate::program::Operand;
 use crate::text::beside::{Beside, BesideModule, Meaning, imported_modules, package_of};
 use crate::text::globals::{Binding, LATE};
-use crate::text::lowering::constant;
+use crate::text::module::lowering::constant;
 use crate::text::module::{DefinitionKind, Module, Reading, State};
 use crate::text::{names, reference, without_mark};
 

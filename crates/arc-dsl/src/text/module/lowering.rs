@@ -16,92 +16,92 @@ use crate::text::tokens::{Result, error_at};
 use crate::value::Value;
 
 /// Builds the program of a function, or a value, of one [`Block`].
-pub(super) struct Lowering<'b, 't> {
+pub(in crate::text) struct Lowering<'b, 't> {
     text: &'t str,
     /// The tokens of the block.
-    pub(super) tokens: &'b [Token<'t>],
+    pub(in crate::text) tokens: &'b [Token<'t>],
     /// The dialect in which names are looked up.
-    pub(super) dialect: Dialect,
+    pub(in crate::text) dialect: Dialect,
     /// The program whose body is being lowered; `None` in its first line, and for a literal.
-    pub(super) scope: Option<Scope<'t>>,
+    pub(in crate::text) scope: Option<Scope<'t>>,
     /// The text around the block; `None` if there is none.
-    pub(super) module: Option<&'b Module<'t>>,
+    pub(in crate::text) module: Option<&'b Module<'t>>,
     /// When names that the text binds are looked up.
-    pub(super) at: u32,
+    pub(in crate::text) at: u32,
     /// When the function is defined.
-    pub(super) defined: u32,
+    pub(in crate::text) defined: u32,
     /// Whether the argument being lowered is a function that the callee only calls.
-    pub(super) is_only_called: bool,
+    pub(in crate::text) is_only_called: bool,
     /// How many functions are being lowered within each other.
-    pub(super) depth: u32,
+    pub(in crate::text) depth: u32,
     /// The type of the parameter of the `lambda` that is lowered next.
-    pub(super) element: Option<ValueType>,
+    pub(in crate::text) element: Option<ValueType>,
     /// Names in the block that a generated name must differ from; collected when the first one is needed.
     avoided: Option<HashSet<&'t str>>,
     /// A function that has to be lowered before this one can be.
-    pub(super) needs: Option<usize>,
+    pub(in crate::text) needs: Option<usize>,
 }
 
 /// A function or a value of a text.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(in crate::text) struct Parsed {
     /// Its steps; for a value, a program without inputs.
-    pub(super) program: Program,
+    pub(in crate::text) program: Program,
     /// The names of the parameters, for arguments by keyword.
-    pub(super) parameters: Vec<String>,
+    pub(in crate::text) parameters: Vec<String>,
     /// The default of each parameter, if it has one.
-    pub(super) defaults: Vec<Option<Operand>>,
+    pub(in crate::text) defaults: Vec<Option<Operand>>,
     /// The parameter that has to be a grid, if the steps are right only then.
-    pub(super) grid: Option<usize>,
+    pub(in crate::text) grid: Option<usize>,
 }
 
 /// A function that a program defines.
 #[derive(Debug, Clone)]
-pub(super) struct LocalFunction<'t> {
-    pub(super) line: u32,
-    pub(super) parsed: Rc<Parsed>,
+pub(in crate::text) struct LocalFunction<'t> {
+    pub(in crate::text) line: u32,
+    pub(in crate::text) parsed: Rc<Parsed>,
     /// The variables of the enclosing scope that are its inputs after the parameters.
-    pub(super) captured: Rc<[&'t str]>,
+    pub(in crate::text) captured: Rc<[&'t str]>,
     /// The names of the enclosing scope that must not be set again once it is used.
-    pub(super) frozen: Rc<[&'t str]>,
+    pub(in crate::text) frozen: Rc<[&'t str]>,
     /// Whether it is defined in a scope that encloses the current function.
-    pub(super) is_around: bool,
+    pub(in crate::text) is_around: bool,
 }
 
 /// The type of a variable.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KnownType {
+pub(in crate::text) struct KnownType {
     /// The type of all its values, if there is one.
-    pub(super) ty: Option<ValueType>,
+    pub(in crate::text) ty: Option<ValueType>,
     /// Whether that follows only if the input is a grid.
-    pub(super) is_of_grid: bool,
+    pub(in crate::text) is_of_grid: bool,
 }
 
 /// Names, and lines that set them.
-pub(super) type Sets<'t> = HashMap<&'t str, u32, FxBuildHasher>;
+pub(in crate::text) type Sets<'t> = HashMap<&'t str, u32, FxBuildHasher>;
 
 /// A program that is being built.
-pub(super) struct Scope<'t> {
-    pub(super) builder: ProgramBuilder,
+pub(in crate::text) struct Scope<'t> {
+    pub(in crate::text) builder: ProgramBuilder,
     /// The names that the program imports.
-    pub(super) imported: HashMap<&'t str, Binding<'t>>,
+    pub(in crate::text) imported: HashMap<&'t str, Binding<'t>>,
     /// The functions that it defines, and those of enclosing scopes that it uses.
-    pub(super) functions: HashMap<&'t str, LocalFunction<'t>>,
+    pub(in crate::text) functions: HashMap<&'t str, LocalFunction<'t>>,
     /// The variables of the enclosing program that are inputs of it.
-    pub(super) captured: HashSet<&'t str>,
+    pub(in crate::text) captured: HashSet<&'t str>,
     /// Names that must not be set again, since a function on this line depends on their values.
-    pub(super) frozen: HashMap<&'t str, u32>,
+    pub(in crate::text) frozen: HashMap<&'t str, u32>,
     /// The types of the first variables.
-    pub(super) types: Vec<KnownType>,
+    pub(in crate::text) types: Vec<KnownType>,
     /// Whether it is right only if the input is a grid, which it is in a program.
-    pub(super) needs_grid: bool,
+    pub(in crate::text) needs_grid: bool,
     /// If it is called at once and only there, so that captured variables cannot change before: whether it relies on
     /// their types.
-    pub(super) relied: Option<bool>,
+    pub(in crate::text) relied: Option<bool>,
     /// The names that it sets, each with the first line that does; after them those of the scopes around it.
-    pub(super) sets: Sets<'t>,
+    pub(in crate::text) sets: Sets<'t>,
     /// Whether names that it sets have no value before, as in a function.
-    pub(super) is_function: bool,
+    pub(in crate::text) is_function: bool,
     /// The number of the last generated name.
     generated: u32,
 }
@@ -131,7 +131,7 @@ const COMPARES: &[Primitive] = &[
 
 impl<'t> Scope<'t> {
     /// The type of a variable, if it is certain.
-    pub(super) fn type_of(&mut self, slot: Slot) -> &KnownType {
+    pub(in crate::text) fn type_of(&mut self, slot: Slot) -> &KnownType {
         for at in self.types.len()..=slot.index() {
             let step = self.builder.step_of(Slot::at(at));
             let ty = step.map_or_else(KnownType::default, |step| self.type_of_step(step));
@@ -141,7 +141,7 @@ impl<'t> Scope<'t> {
     }
 
     /// Sets the type of a variable.
-    pub(super) fn set_type(&mut self, slot: Slot, ty: KnownType) {
+    pub(in crate::text) fn set_type(&mut self, slot: Slot, ty: KnownType) {
         self.type_of(slot);
         self.types[slot.index()] = ty;
     }
@@ -174,7 +174,7 @@ impl<'t> Scope<'t> {
     }
 
     /// Records that a decision on this line relies on the types of captured variables, which have to keep them.
-    pub(super) fn rely(&mut self, line: u32) {
+    pub(in crate::text) fn rely(&mut self, line: u32) {
         if let Some(relied) = &mut self.relied {
             *relied = true;
             return;
@@ -185,14 +185,14 @@ impl<'t> Scope<'t> {
     }
 
     /// Records that these names are set.
-    pub(super) fn sets_names(&mut self, names: &[Token<'t>]) {
+    pub(in crate::text) fn sets_names(&mut self, names: &[Token<'t>]) {
         // The names come in the order of the text, and the first line that sets a name counts.
         let names = names.iter().rev();
         self.sets.extend(names.map(|name| (name.text, name.line)));
     }
 
     /// A program with nothing but its first line.
-    pub(super) fn new(builder: ProgramBuilder) -> Self {
+    pub(in crate::text) fn new(builder: ProgramBuilder) -> Self {
         Self {
             builder,
             imported: HashMap::new(),
@@ -211,7 +211,7 @@ impl<'t> Scope<'t> {
 
 impl<'b, 't> Lowering<'b, 't> {
     /// Of text that stands alone, in this dialect.
-    pub(super) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
+    pub(in crate::text) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
         Self {
             text,
             tokens: &block.tokens,
@@ -229,24 +229,28 @@ impl<'b, 't> Lowering<'b, 't> {
     }
 
     /// Of a block of a text.
-    pub(super) fn within(module: &'b Module<'t>, block: &'b Block<'t>, dialect: Dialect) -> Self {
+    pub(in crate::text) fn within(
+        module: &'b Module<'t>,
+        block: &'b Block<'t>,
+        dialect: Dialect,
+    ) -> Self {
         Self {
             module: Some(module),
             ..Self::new(module.text, block, dialect)
         }
     }
 
-    pub(super) fn error(&self, token: Token<'t>, kind: ParseErrorKind) -> ParseError {
+    pub(in crate::text) fn error(&self, token: Token<'t>, kind: ParseErrorKind) -> ParseError {
         error_at(self.text, token, kind)
     }
 
     /// Fails with an error of this kind at a token.
-    pub(super) fn fail<T>(&self, token: Token<'t>, kind: ParseErrorKind) -> Result<T> {
+    pub(in crate::text) fn fail<T>(&self, token: Token<'t>, kind: ParseErrorKind) -> Result<T> {
         Err(self.error(token, kind))
     }
 
     /// Adds a step to the program.
-    pub(super) fn step(
+    pub(in crate::text) fn step(
         &mut self,
         token: Token<'t>,
         name: String,
@@ -263,7 +267,11 @@ impl<'b, 't> Lowering<'b, 't> {
     }
 
     /// The type of a value, if it is certain; what follows from it holds from the token on.
-    pub(super) fn certain(&mut self, operand: &Operand, token: Token<'t>) -> Option<ValueType> {
+    pub(in crate::text) fn certain(
+        &mut self,
+        operand: &Operand,
+        token: Token<'t>,
+    ) -> Option<ValueType> {
         let Operand::Slot(slot) = operand else {
             return constant(operand)?.value_type();
         };
@@ -277,7 +285,7 @@ impl<'b, 't> Lowering<'b, 't> {
     }
 
     /// A value of a type, if one is given.
-    pub(super) fn typed(&mut self, value: Operand, ty: Option<ValueType>) -> Operand {
+    pub(in crate::text) fn typed(&mut self, value: Operand, ty: Option<ValueType>) -> Operand {
         if let (Operand::Slot(slot), Some(scope), Some(_)) = (&value, &mut self.scope, &ty) {
             let is_of_grid = false;
             scope.set_type(*slot, KnownType { ty, is_of_grid });
@@ -286,7 +294,7 @@ impl<'b, 't> Lowering<'b, 't> {
     }
 
     /// A name that the program's text does not contain.
-    pub(super) fn generate_name(&mut self) -> String {
+    pub(in crate::text) fn generate_name(&mut self) -> String {
         let Some(scope) = &mut self.scope else {
             return String::new();
         };
@@ -308,7 +316,7 @@ impl<'b, 't> Lowering<'b, 't> {
 }
 
 /// The value of an operand, if it is known before the program runs.
-pub(super) fn constant(operand: &Operand) -> Option<Value> {
+pub(in crate::text) fn constant(operand: &Operand) -> Option<Value> {
     match operand {
         Operand::Slot(_) => None,
         Operand::Primitive(primitive) => Some(Value::primitive(*primitive).clone()),

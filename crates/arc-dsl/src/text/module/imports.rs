@@ -3,23 +3,23 @@
 use crate::text::beside::{DslPart, Meaning, joined};
 use crate::text::globals::{Binding, StarImport};
 use crate::text::lexer::Token;
-use crate::text::lowering::Lowering;
+use crate::text::module::lowering::Lowering;
 use crate::text::names::is_of_dsl;
 use crate::text::tokens::told;
 use crate::text::tree::Import;
 
 /// The effects of an import.
 #[derive(Debug, Default)]
-pub(super) struct Imports<'t> {
-    pub(super) names: Vec<(Token<'t>, Binding<'t>)>,
-    pub(super) star: Option<StarImport>,
+pub(in crate::text) struct Imports<'t> {
+    pub(in crate::text) names: Vec<(Token<'t>, Binding<'t>)>,
+    pub(in crate::text) star: Option<StarImport>,
     /// The module of a star import.
-    pub(super) module: &'t str,
+    pub(in crate::text) module: &'t str,
 }
 
 impl<'t> Lowering<'_, 't> {
     /// What an import binds.
-    pub(super) fn imports(&self, import: &Import<'t>) -> Imports<'t> {
+    pub(in crate::text) fn imports(&self, import: &Import<'t>) -> Imports<'t> {
         let names = import.names.iter();
         let Some(path) = import.from else {
             let names = names.map(|&(path, name)| (name, Binding::Module(path.to_owned())));
