@@ -387,3 +387,20 @@ fn equal_values_are_told_apart_as_python_does() {
     }
     expect_agreement(&tally);
 }
+
+/// What a vectorised loop makes in its body is gone when it looks for an order again.
+#[test]
+fn the_order_of_what_a_loop_has_made_is_no_fault() {
+    let text = "def f(I):\n    x = tuple(argmin(ofcolor(I, 0), lambda k: c) for c in palette(I))\n    return x\n";
+    let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+    let form = arc_form::specialise(&program).unwrap();
+    let compiled = Compiled::new(&form).unwrap();
+    let (mut machine, mut reference) = (Machine::default(), Interpreter::default());
+    let cells = (0..81).map(|at| (at * at % 7) as i8).collect();
+    let grid = Grid::from_cells(9, 9, cells);
+    let expected = reference.run(&program, grid.clone()).unwrap();
+    match machine.run(&compiled, &grid) {
+        Ok(output) => assert_eq!(output.value().unwrap(), expected),
+        Err(stop) => assert!(matches!(stop, Stop::BailOut(_)), "{stop}"),
+    }
+}

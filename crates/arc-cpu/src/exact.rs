@@ -226,7 +226,12 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn finds_wanted(&mut self, code: &Code) -> bool {
         self.known.wanted.take().is_some_and(|(at, ty)| {
-            self.in_order(code, at, &code.types[ty as usize]).is_ok()
+            // What the loop has made itself is gone.
+            let is_kept = code
+                .definition(at.into())
+                .is_some_and(|one| one.within == 0);
+            is_kept
+                && self.in_order(code, at, &code.types[ty as usize]).is_ok()
                 && self.known.places.contains_key(&at.into())
         })
     }

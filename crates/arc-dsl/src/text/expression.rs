@@ -86,7 +86,7 @@ impl<'t> Lowering<'_, 't> {
                 let elements = elements.iter().map(|element| self.argument(element));
                 return Ok(tuple(elements.collect::<Result<_>>()?, token));
             }
-            ExprKind::Set(set) => self.set(&set.0, set.1)?.into(),
+            ExprKind::Set(set) => self.set(set, false)?.into(),
             ExprKind::Signed(signed) => return self.signed(token, &signed.0, signed.1),
             ExprKind::Operators(chain) => return self.operators(chain),
             ExprKind::Comparisons(chain) => return self.comparisons(chain),
@@ -305,14 +305,23 @@ impl<'t> Lowering<'_, 't> {
         })
     }
 
-    /// `{a, b}`
-    fn set(&mut self, elements: &[Expr<'t>], has_names: bool) -> Result<Value> {
+    /// `{a, b}`, or the `frozenset` of it.
+    pub(super) fn set(&mut self, set: &(Vec<Expr<'t>>, bool), is_frozen: bool) -> Result<Value> {
+        let elements = self.displayed(&set.0)?;
+        // A display of names adds its elements one by one, and only `frozenset` copies that set.
+        if set.1 && !is_frozen {
+            return Ok(Value::set(elements));
+        }
+        Ok(literal::frozenset(elements, set.1))
+    }
+
+    /// The elements of a display of constants.
+    pub(super) fn displayed(&mut self, elements: &[Expr<'t>]) -> Result<Vec<Value>> {
         let elements = elements.iter().map(|element| {
             let value = constant(&self.argument(element)?);
             value.ok_or_else(|| self.error(element.token, ParseErrorKind::SetOfVariables))
         });
-        let elements = elements.collect::<Result<_>>()?;
-        Ok(literal::frozenset(elements, has_names))
+        elements.collect()
     }
 
     /// `frozenset()`, or `frozenset` of a container.

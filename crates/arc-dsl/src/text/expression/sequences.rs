@@ -3,6 +3,8 @@
 //! The DSL has no lists and no generators. Where only the elements of one are taken, as by `tuple(..)`, the tuple of its
 //! elements gives the same.
 
+use std::borrow::Cow;
+
 use std::sync::LazyLock;
 
 use arc_isa::{ContainerKind, Primitive, ValueType};
@@ -19,6 +21,7 @@ use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, described};
 use crate::text::tree::{Argument, Comprehension, Expr, ExprKind, Trailer};
 use crate::value::Value;
+use crate::value::container::Container;
 
 /// Functions of the DSL that give what Python's functions do.
 static DERIVED: LazyLock<Vec<Program>> = LazyLock::new(|| {
@@ -213,9 +216,19 @@ impl<'t> Lowering<'_, 't> {
         if matches!(expr.kind, ExprKind::Comprehension(_)) && token.text == "{" {
             return Err(self.expects(token, "a comprehension without the braces"));
         }
+        if let ExprKind::Set(set) = &expr.kind {
+            return Ok(self.set(set, true)?.into());
+        }
         let (value, made) = self.sequence(expr)?;
         if made != Made::Value {
             return self.set_of(token, value);
+        }
+        let is_set = self.certain(&value, token).and_then(|ty| ty.container());
+        if is_set == Some(ContainerKind::Set) && self.has_sets() {
+            return Err(self.expects(
+                token,
+                "the braces or the comprehension itself, as Python copies a set",
+            ));
         }
         if constant(&value).is_some() {
             return Ok(value);
@@ -225,6 +238,16 @@ impl<'t> Lowering<'_, 't> {
             Some(ContainerKind::Set) => Ok(value),
             None => self.fail(token, ParseErrorKind::SetOfVariables),
         }
+    }
+
+    /// Whether there is a set in the text that is no `frozenset` at once.
+    fn has_sets(&self) -> bool {
+        let mut before = [""; 2];
+        self.tokens.iter().any(|token| {
+            let is_set = token.text == "{" && before != ["frozenset", "("];
+            before = [before[1], token.text];
+            is_set
+        })
     }
 
     /// `sorted(of, key=.., reverse=..)`
@@ -239,6 +262,7 @@ impl<'t> Lowering<'_, 't> {
         let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
         for (keyword, value) in keywords {
             match (keyword.text, &value.kind) {
+                ("key", ExprKind::Word) if value.token.text == "None" => {}
                 ("key", _) => key = self.called(value, element.clone())?,
                 ("reverse", ExprKind::Word) if value.token.text != "None" => {
                     is_reversed = value.token.text == "True";
@@ -281,6 +305,9 @@ impl<'t> Lowering<'_, 't> {
         };
         let key = match keywords {
             [] => Primitive::Identity.into(),
+            [(name, none)] if name.text == "key" && none.token.text == "None" => {
+                Primitive::Identity.into()
+            }
             [(name, key)] if name.text == "key" => self.called(key, element.clone())?,
             [(name, value)] if name.text == "default" && value.token.text == "0" => {
                 return self.made(token, of_default, [elements]);
@@ -329,7 +356,15 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(it.token));
         }
-        let elements = self.elements(&it.container)?;
+        let elements = match &it.container.kind {
+            // Python makes a constant of it: a set to which the elements of a first one were added in its order.
+            ExprKind::Set(set) if !set.1 => {
+                let first = Value::set(self.displayed(&set.0)?);
+                let elements = first.as_container().into_iter().flat_map(Container::iter);
+                Value::set(elements.map(Cow::into_owned)).into()
+            }
+            _ => self.elements(&it.container)?,
+        };
         let ty = self.certain(&elements, it.token);
         let element = ty.and_then(|ty| ty.element());
         let mut elements = self.as_tuple(it.token, elements)?;
