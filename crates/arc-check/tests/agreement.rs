@@ -392,7 +392,7 @@ fn equal_values_are_told_apart_as_python_does() {
 #[test]
 fn the_order_of_what_a_loop_has_made_is_no_fault() {
     let text = "def f(I):\n    x = tuple(argmin(ofcolor(I, 0), lambda k: c) for c in palette(I))\n    return x\n";
-    let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+    let program = parse_programs(text).remove(0).unwrap();
     let form = arc_form::specialise(&program).unwrap();
     let compiled = Compiled::new(&form).unwrap();
     let (mut machine, mut reference) = (Machine::default(), Interpreter::default());
