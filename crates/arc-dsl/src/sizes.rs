@@ -61,8 +61,8 @@ fn has_size(primitive: Primitive) -> bool {
     )
 }
 
-/// The size of the output, 0 x 0 if it is no grid, given the values of all variables before the last steps; nothing if a step may fail or reach a
-/// limit, or if it has another result than a grid with cells.
+/// The size of the output, 0 x 0 if its rows are of unlike lengths, given the values of all variables before the last
+/// steps; nothing if a step may fail or reach a limit, or if it has another result.
 pub(crate) fn of_output(
     context: &Context<'_>,
     program: &Program,
@@ -99,9 +99,10 @@ pub(crate) fn of_output(
     let Operand::Slot(output) = program.output() else {
         return None;
     };
-    sizes
-        .get(output.index().checked_sub(variables.len())?)?
-        .size()
+    match sizes.get(output.index().checked_sub(variables.len())?)? {
+        Known::Rows(_) => Some((0, 0)),
+        size => size.size(),
+    }
 }
 
 impl Known<'_> {
@@ -238,17 +239,13 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
         }
         (P::Merge, [grids]) => {
             let sizes = grids.sizes()?;
-            let (_, width) = *sizes.first()?;
-            let height = sizes.iter().map(|(height, _)| height).sum();
-            let has_rows = |(height, _): &&Size| *height > 0;
-            if sizes
-                .iter()
-                .filter(has_rows)
-                .any(|(_, other)| *other != width)
-            {
+            let mut widths = sizes.iter().filter(|(height, _)| *height > 0);
+            let (_, width) = *widths.next()?;
+            if widths.any(|(_, other)| *other != width) {
                 return Some(Known::Rows(Known::Grids(sizes).most_weight()?));
             }
-            (height > 0 && width > 0).then_some(Known::Grid((height, width)))
+            let height = sizes.iter().map(|(height, _)| height).sum();
+            (width > 0).then_some(Known::Grid((height, width)))
         }
         _ => None,
     }

@@ -223,8 +223,8 @@ impl<'t> Lowering<'_, 't> {
         if made != Made::Value {
             return self.set_of(token, value);
         }
-        let is_set = self.certain(&value, token).and_then(|ty| ty.container());
-        if is_set == Some(ContainerKind::Set) && self.has_sets() {
+        let kind = self.certain(&value, token).and_then(|ty| ty.container());
+        if kind == Some(ContainerKind::Set) && self.has_sets() {
             return Err(self.expects(
                 token,
                 "the braces or the comprehension itself, as Python copies a set",
@@ -233,7 +233,7 @@ impl<'t> Lowering<'_, 't> {
         if constant(&value).is_some() {
             return Ok(value);
         }
-        match self.certain(&value, token).and_then(|ty| ty.container()) {
+        match kind {
             Some(ContainerKind::Tuple) => self.set_of(token, value),
             Some(ContainerKind::Set) => Ok(value),
             None => self.fail(token, ParseErrorKind::SetOfVariables),
@@ -262,8 +262,7 @@ impl<'t> Lowering<'_, 't> {
         let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
         for (keyword, value) in keywords {
             match (keyword.text, &value.kind) {
-                ("key", ExprKind::Word) if value.token.text == "None" => {}
-                ("key", _) => key = self.called(value, element.clone())?,
+                ("key", _) => key = self.key(value, element.clone())?,
                 ("reverse", ExprKind::Word) if value.token.text != "None" => {
                     is_reversed = value.token.text == "True";
                 }
@@ -305,10 +304,7 @@ impl<'t> Lowering<'_, 't> {
         };
         let key = match keywords {
             [] => Primitive::Identity.into(),
-            [(name, none)] if name.text == "key" && none.token.text == "None" => {
-                Primitive::Identity.into()
-            }
-            [(name, key)] if name.text == "key" => self.called(key, element.clone())?,
+            [(name, key)] if name.text == "key" => self.key(key, element.clone())?,
             [(name, value)] if name.text == "default" && value.token.text == "0" => {
                 return self.made(token, of_default, [elements]);
             }
@@ -323,8 +319,11 @@ impl<'t> Lowering<'_, 't> {
         self.certain(elements, token)?.element()
     }
 
-    /// A function that is only called, with elements of this type.
-    fn called(&mut self, expr: &Expr<'t>, element: Option<ValueType>) -> Result<Operand> {
+    /// What `key=` is: a function that is only called, with elements of this type, or `None`.
+    fn key(&mut self, expr: &Expr<'t>, element: Option<ValueType>) -> Result<Operand> {
+        if matches!(expr.kind, ExprKind::Word) && expr.token.text == "None" {
+            return Ok(Primitive::Identity.into());
+        }
         let outer = std::mem::replace(&mut self.is_only_called, true);
         self.element = element.filter(|_| matches!(expr.kind, ExprKind::Lambda(_)));
         let function = self.argument(expr);
