@@ -2,11 +2,13 @@
 
 Usage: python3 sets.py DIR > sets.txt
 
-DIR is a checkout of the public arc-dsl. CPython 3.12 or later also writes values with None, whose hash was its address
-before. Like the other vectors the file has sections, and a digest is the end of an FNV-1a hash of a text:
+DIR is a checkout of the public arc-dsl. CPython 3.12 also writes values with None, whose hash was its address before;
+3.13 sorts otherwise. Like the other vectors the file has sections, and a digest is the end of an FNV-1a hash of a text:
 
     [hash]      a literal, and its hash
     [table]     integers in sets, step by step, and for each step a digest of the set's elements in order
+    [sort]      a state, a count, a chance and a number of bits, of which keys are made, and a digest of their places once
+                they are sorted
     [grid]      the number of a grid, and its literal
     [order]     the number of a grid and a program of it, and for each step a digest of its value as it prints
 
@@ -19,7 +21,7 @@ import random
 import sys
 
 SEED = 1
-HASHES, TABLES, GRIDS, PROGRAMS = 300, 500, 24, 700
+HASHES, TABLES, SORTS, GRIDS, PROGRAMS = 300, 500, 300, 24, 700
 
 # Sets that are larger say no more, and take longer.
 MOST = 600
@@ -93,6 +95,22 @@ def write_tables(rng):
             sets.append(made)
         digests = [digest(" ".join(map(str, made))) for made in sets]
         print("; ".join(steps) + "=" + " ".join(digests))
+
+
+def write_sorts(rng):
+    print("[sort]")
+    for _ in range(SORTS):
+        start = state = rng.randrange(2**32)
+        count = rng.choice([rng.randrange(64), rng.randrange(64, 200), rng.randrange(64, 1000)])
+        chance, bits = rng.choice([2, 5, 20, 50, 100]), rng.randrange(2, 12)
+        keys = []
+        for at in range(count):
+            state = (state * 6364136223846793005 + 1) % 2**64
+            draw = state >> 33
+            mask = draw % 2**bits if (draw >> 16) % 100 < chance else 2 ** (at * bits // count) - 1
+            keys.append(frozenset(bit for bit in range(bits) if mask >> bit & 1))
+        places = sorted(range(count), key=keys.__getitem__)
+        print(f"{start} {count} {chance} {bits}={digest(' '.join(map(str, places)))}")
 
 
 def some_grid(rng):
@@ -245,6 +263,7 @@ def main():
     # Each section is the same, whatever the others draw.
     write_hashes(random.Random(SEED))
     write_tables(random.Random(SEED))
+    write_sorts(random.Random(SEED))
     write_programs(random.Random(SEED), {**vars(constants), **vars(dsl)})
 
 

@@ -11,10 +11,6 @@ use arc_dsl::{Limits, Loc};
 /// How many steps an evaluation may take before it bails out.
 const MOST_STEPS: u64 = 10_000_000;
 
-/// How many calls of the reference vectorised loops may replace for each step that it may take. They are so much faster
-/// that most of what is just past its limit ends soon.
-const CALLS_PER_STEP: u64 = 2;
-
 /// Runs [compiled programs](super::Compiled); keeps its memory from one run to the next, so that
 /// nothing is allocated once it is as large as the programs need.
 #[derive(Debug)]
@@ -101,7 +97,7 @@ impl Machine {
         let mut machine = Self {
             most_steps: part(MOST_STEPS as usize, limits.max_steps, defaults.max_steps) as u64,
             most_weight: limits.max_memory,
-            most_calls: limits.max_steps.saturating_mul(CALLS_PER_STEP),
+            most_calls: limits.max_steps,
             ..Self::default()
         };
         machine.memory.scale(|most| {

@@ -83,15 +83,7 @@ impl Interpreter {
         self.variables.clear();
         self.variables.push(input.into());
         let mut context = Context::new(&self.limits).with_identity(self.identity);
-        let steps = program.steps().split_at(sizes::before_last(program));
-        let result = run(&mut context, &mut self.variables, steps.0).and_then(|()| {
-            let size = sizes::of_output(&context, program, &self.variables);
-            if size.is_some_and(|size| size != (expected.height(), expected.width())) {
-                return Ok(None);
-            }
-            run(&mut context, &mut self.variables, steps.1)?;
-            Ok(Some(resolve(&self.variables, program.output()).clone()))
-        });
+        let result = run_against(&mut context, &mut self.variables, program, expected);
         self.variables.clear();
         result
     }
@@ -224,6 +216,29 @@ fn run(
         variables.push(value);
     }
     Ok(())
+}
+
+/// The output of a program, given its input; nothing once it is known to be of another size than this one.
+fn run_against(
+    context: &mut Context<'_>,
+    variables: &mut Vec<Value>,
+    program: &Program,
+    expected: &Grid,
+) -> Result<Option<Value>, EvalError> {
+    let mut steps = program.steps();
+    loop {
+        match sizes::of_output(context, program, variables) {
+            Ok(Some(size)) if size != (expected.height(), expected.width()) => return Ok(None),
+            Ok(_) => break,
+            Err(at) => {
+                let (next, rest) = steps.split_at(at + 1 - (program.steps().len() - steps.len()));
+                run(context, variables, next)?;
+                steps = rest;
+            }
+        }
+    }
+    run(context, variables, steps)?;
+    Ok(Some(resolve(variables, program.output()).clone()))
 }
 
 fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> EvalResult<Value> {

@@ -97,7 +97,8 @@ pub use text::{
     says_program,
 };
 pub use typed::TypedPrimitive;
-pub use value::container::{Container, Items, sorted_places};
+pub use value::container::{Container, Items};
 pub use value::foreign::Foreign;
 pub use value::function::{Function, FunctionKind};
+pub use value::sort::sorted_places;
 pub use value::{Elements, MAX_INT, Value};

@@ -6,8 +6,10 @@ use smallvec::SmallVec;
 
 use crate::budget::Context;
 use crate::grid::Grid;
-use crate::program::{Callee, Operand, Program, Step};
+use crate::patch::Cell;
+use crate::program::{Callee, Operand, Program};
 use crate::value::Value;
+use crate::value::function::FunctionKind;
 
 /// Height and width of a grid that has cells.
 type Size = (usize, usize);
@@ -21,87 +23,154 @@ enum Known<'a> {
     Grids(Vec<Size>),
     /// Rows of unlike lengths, which weigh less than this.
     Rows(u64),
+    Patch(Patch),
+}
+
+/// What is known of locations or of cells, in a set or in a tuple.
+#[derive(Clone, Copy)]
+struct Patch {
+    /// Whether all have colours of grids.
+    is_object: bool,
+    /// It weighs less than this.
+    weight: u64,
 }
 
 /// More grids in a tuple are not looked at.
 const MOST_GRIDS: usize = 100_000;
 
-/// The number of steps before those that have a size if they are given grids and what belongs to them.
-pub(crate) fn before_last(program: &Program) -> usize {
-    let steps = program.steps();
-    let is_last = |step: &&Step| matches!(step.callee, Callee::Primitive(one) if has_size(one));
-    steps.len() - steps.iter().rev().take_while(is_last).count()
+/// Calls none of which fails or reaches a limit.
+struct Calls {
+    /// The most that a result may weigh.
+    most: u64,
+    /// What all further results together may weigh.
+    left: u64,
 }
 
-fn has_size(primitive: Primitive) -> bool {
-    use Primitive as P;
-    matches!(
-        primitive,
-        P::Paint
-            | P::Underpaint
-            | P::Fill
-            | P::Underfill
-            | P::Cover
-            | P::Hmirror
-            | P::Vmirror
-            | P::Dmirror
-            | P::Cmirror
-            | P::Rot90
-            | P::Rot180
-            | P::Rot270
-            | P::Upscale
-            | P::Hupscale
-            | P::Vupscale
-            | P::Hconcat
-            | P::Vconcat
-            | P::Hsplit
-            | P::Vsplit
-            | P::Repeat
-            | P::Merge
-    )
-}
-
-/// The size of the output, 0 x 0 if its rows are of unlike lengths, given the values of all variables before the last
-/// steps; nothing if a step may fail or reach a limit, or if it has another result.
+/// The size of the output, 0 x 0 if its rows are of unlike lengths, given the values of the first variables; nothing if
+/// it has another result. The first step that may fail or reach a limit is an error.
 pub(crate) fn of_output(
     context: &Context<'_>,
     program: &Program,
     variables: &[Value],
-) -> Option<Size> {
+) -> Result<Option<Size>, usize> {
     let limits = context.limits;
-    let most = limits.max_cells.min(limits.max_elements / 2);
-    // A call holds its result a second time while it builds it, and charges for what it reads.
-    let mut left = context.steps_left.min(context.memory_left) / 2;
-    let from = variables.len() - program.inputs().len();
-    let mut sizes: Vec<Known<'_>> = Vec::new();
-    for step in &program.steps()[from..] {
-        let Callee::Primitive(primitive) = step.callee else {
-            return None;
-        };
-        let arguments: SmallVec<[Known<'_>; 4]> = step
-            .arguments
-            .iter()
-            .map(|operand| match operand {
-                Operand::Slot(slot) => match variables.get(slot.index()) {
-                    Some(value) => Known::Value(value),
-                    None => sizes[slot.index() - variables.len()].clone(),
-                },
-                Operand::Primitive(primitive) => Known::Value(Value::primitive(*primitive)),
-                Operand::Constant(constant) => Known::Value(constant.value()),
-                Operand::Literal(value) => Known::Value(value),
-            })
-            .collect();
-        let size = of_call(primitive, &arguments)?;
-        let weight = size.most_weight()?;
-        left = left.checked_sub(weight).filter(|_| weight <= most)?;
-        sizes.push(size);
-    }
-    let Operand::Slot(output) = program.output() else {
-        return None;
+    let mut calls = Calls {
+        most: limits.max_cells.min(limits.max_elements / 2),
+        // A call holds its result a second time while it builds it, and charges for what it reads.
+        left: context.steps_left.min(context.memory_left) / 2,
     };
-    match sizes.get(output.index().checked_sub(variables.len())?)? {
+    let from = variables.len() - program.inputs().len();
+    let mut known: Vec<Known<'_>> = Vec::new();
+    for (at, step) in program.steps().iter().enumerate().skip(from) {
+        let of = |operand| of_operand(operand, variables, &known);
+        let function = match step.callee {
+            Callee::Primitive(primitive) => Some(Value::primitive(primitive)),
+            Callee::Slot(slot) => variables.get(slot.index()),
+            Callee::Typed(_) => None,
+        };
+        let arguments: SmallVec<[Known<'_>; 4]> = step.arguments.iter().map(of).collect();
+        let result = function.and_then(|function| calls.of(function, &arguments));
+        known.push(result.ok_or(at)?);
+    }
+    Ok(match of_operand(program.output(), variables, &known) {
         Known::Rows(_) => Some((0, 0)),
-        size => size.size(),
+        output => output.size(),
+    })
+}
+
+fn of_operand<'a>(operand: &'a Operand, values: &'a [Value], known: &[Known<'a>]) -> Known<'a> {
+    match operand {
+        Operand::Slot(slot) => match values.get(slot.index()) {
+            Some(value) => Known::Value(value),
+            None => known[slot.index() - values.len()].clone(),
+        },
+        Operand::Primitive(primitive) => Known::Value(Value::primitive(*primitive)),
+        Operand::Constant(constant) => Known::Value(constant.value()),
+        Operand::Literal(value) => Known::Value(value),
+    }
+}
+
+impl Calls {
+    /// What is known of the result of a call.
+    fn of<'a>(&mut self, function: &'a Value, arguments: &[Known<'a>]) -> Option<Known<'a>> {
+        let function = match function {
+            Value::Primitive(primitive) => {
+                let result = of_call(*primitive, arguments)?;
+                let weight = result.most_weight()?;
+                self.left = self.left.checked_sub(weight)?;
+                return (weight <= self.most).then_some(result);
+            }
+            Value::Function(function) => function,
+            _ => return None,
+        };
+        if arguments.len() != usize::from(function.parameters()) {
+            return None;
+        }
+        match function.kind() {
+            FunctionKind::Compose { outer, inner } => {
+                let x = self.of(inner, arguments)?;
+                self.of(outer, &[x])
+            }
+            FunctionKind::Chain { h, g, f } => {
+                let x = self.of(f, arguments)?;
+                let x = self.of(g, &[x])?;
+                self.of(h, &[x])
+            }
+            FunctionKind::Fork { outer, a, b } => {
+                let both = [self.of(a, arguments)?, self.of(b, arguments)?];
+                self.of(outer, &both)
+            }
+            FunctionKind::LBind {
+                function, fixed, ..
+            } => self.of(function, &[&[Known::Value(fixed)], arguments].concat()),
+            FunctionKind::RBind {
+                function, fixed, ..
+            } => self.of(function, &[arguments, &[Known::Value(fixed)]].concat()),
+            FunctionKind::Matcher { .. } | FunctionKind::Power { .. } => None,
+        }
+    }
+}
+
+impl Patch {
+    fn of(value: &Value) -> Option<Self> {
+        let is_cell = |cell: &Cell| i8::try_from(cell.colour).is_ok();
+        let is_object = match value {
+            Value::Indices(_) => false,
+            Value::Set(elements) if elements.as_slice().is_empty() => true,
+            // They ascend.
+            Value::Object(cells) => {
+                let cells = cells.as_slice();
+                (cells.first().zip(cells.last()))
+                    .is_some_and(|(first, last)| is_cell(first) && is_cell(last))
+                    .then_some(true)?
+            }
+            Value::Tuple(elements) => {
+                let is_it = |it: &Value| matches!(it, Value::Cell(cell) if is_cell(cell));
+                elements.as_slice().iter().all(is_it).then_some(true)?
+            }
+            _ => return None,
+        };
+        Some(Self {
+            is_object,
+            weight: u64::from(value.weight()),
+        })
+    }
+
+    /// The patch with all cells of these.
+    fn merged(sets: &Value) -> Option<Self> {
+        let sets_of = match sets {
+            Value::Set(elements) => elements.as_slice(),
+            Value::Tuple(elements) => elements.as_slice(),
+            _ => return None,
+        };
+        let mut all = sets_of.iter().map(Self::of);
+        let is_object = all.next().map_or(Some(true), |it| Some(it?.is_object))?;
+        all.all(|it| it.is_some_and(|it| it.is_object == is_object))
+            .then_some(Self {
+                is_object,
+                // With what it keeps to find its order.
+                weight: 2 * u64::from(sets.weight()),
+            })
     }
 }
 
@@ -126,6 +195,18 @@ impl Known<'_> {
         }
     }
 
+    fn patch(&self) -> Option<Patch> {
+        match self {
+            Known::Value(value) => Patch::of(value),
+            Known::Patch(patch) => Some(*patch),
+            _ => None,
+        }
+    }
+
+    fn object(&self) -> Option<Patch> {
+        self.patch().filter(|patch| patch.is_object)
+    }
+
     /// More than it weighs, were it computed: also as rows, and each of these with some weight of its own.
     fn most_weight(&self) -> Option<u64> {
         let weight = |(height, width): &Size| {
@@ -139,6 +220,7 @@ impl Known<'_> {
             Known::Grids(sizes) => sizes
                 .iter()
                 .try_fold(0_u64, |all, size| all.checked_add(weight(size)?)),
+            Known::Patch(patch) => patch.weight.checked_add(64),
         }
     }
 
@@ -153,26 +235,6 @@ impl Known<'_> {
     fn is_colour(&self) -> bool {
         matches!(self, Known::Value(Value::Int(n)) if i8::try_from(*n).is_ok())
     }
-
-    fn is_patch(&self) -> bool {
-        match self {
-            Known::Value(Value::Set(elements)) => elements.as_slice().is_empty(),
-            Known::Value(value) => matches!(value, Value::Indices(_) | Value::Object(_)),
-            _ => false,
-        }
-    }
-
-    /// Whether it is an object of colours.
-    fn is_object(&self) -> bool {
-        match self {
-            Known::Value(Value::Set(elements)) => elements.as_slice().is_empty(),
-            Known::Value(Value::Object(cells)) => {
-                let mut ends = [cells.as_slice().first(), cells.as_slice().last()].into_iter();
-                ends.all(|cell| cell.is_some_and(|cell| i8::try_from(cell.colour).is_ok()))
-            }
-            _ => false,
-        }
-    }
 }
 
 fn size_of(grid: &Grid) -> Option<Size> {
@@ -183,12 +245,17 @@ fn size_of(grid: &Grid) -> Option<Size> {
 fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a>> {
     use Primitive as P;
     let grid = |size: Size| Some(Known::Grid(size));
+    let patch = |is_object, weight| Some(Known::Patch(Patch { is_object, weight }));
     match (primitive, arguments) {
-        (P::Paint | P::Underpaint, [to, object]) if object.is_object() => grid(to.size()?),
-        (P::Fill | P::Underfill, [to, colour, patch]) if colour.is_colour() && patch.is_patch() => {
+        (P::Identity, [it]) => Some(it.clone()),
+        (P::Paint | P::Underpaint, [to, object]) => object.object().and(grid(to.size()?)),
+        (P::Fill | P::Underfill, [to, colour, patch]) if colour.is_colour() => {
+            patch.patch().and(grid(to.size()?))
+        }
+        (P::Cover, [to, patch]) => patch.patch().and(grid(to.size()?)),
+        (P::Replace | P::Switch, [to, one, other]) if one.is_colour() && other.is_colour() => {
             grid(to.size()?)
         }
-        (P::Cover, [to, patch]) if patch.is_patch() => grid(to.size()?),
         (P::Hmirror | P::Vmirror | P::Rot180, [to]) => grid(to.size()?),
         (P::Dmirror | P::Cmirror | P::Rot90 | P::Rot270, [to]) => {
             let (height, width) = to.size()?;
@@ -237,6 +304,12 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
             (count <= MOST_GRIDS).then_some(())?;
             Some(Known::Grids(vec![size; count]))
         }
+        (P::Merge, [sets])
+            if let Known::Value(value) = sets
+                && let Some(patch) = Patch::merged(value) =>
+        {
+            Some(Known::Patch(patch))
+        }
         (P::Merge, [grids]) => {
             let sizes = grids.sizes()?;
             let mut widths = sizes.iter().filter(|(height, _)| *height > 0);
@@ -246,6 +319,21 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
             }
             let height = sizes.iter().map(|(height, _)| height).sum();
             (width > 0).then_some(Known::Grid((height, width)))
+        }
+        (P::Combine, [a, b]) => {
+            let (a, b) = (a.patch()?, b.patch()?);
+            (a.is_object == b.is_object).then_some(())?;
+            patch(a.is_object, 2 * (a.weight + b.weight))
+        }
+        (P::Recolor, [colour, of]) if colour.is_colour() => patch(true, 2 * of.patch()?.weight),
+        (P::Toindices, [of]) => patch(false, 2 * of.patch()?.weight),
+        (P::Ofcolor, [of, colour]) if colour.is_colour() => {
+            let (height, width) = of.size()?;
+            patch(false, (height * width) as u64)
+        }
+        (P::Asindices | P::Asobject, [of]) => {
+            let (height, width) = of.size()?;
+            patch(primitive == P::Asobject, (height * width) as u64)
         }
         _ => None,
     }
@@ -278,6 +366,17 @@ mod tests {
             "O = hsplit(I, 0)",
             "O = cover(canvas(0, (0, 3)), asindices(I))",
             "O = fill(first(I), 3, asindices(I))",
+            "O = replace(rot90(I), 1, 2)",
+            "O = fill(upscale(I, 2), 3, combine(asindices(I), ofcolor(I, 1)))",
+            "O = paint(hconcat(I, I), mapply(lbind(shift, asobject(I)), ((0, 1), (1, 0))))",
+            "O = cover(upscale(I, 3), recolor(2, toindices(objects_of(I))))",
+            "O = underpaint(vconcat(I, I), merge(()))",
+            "O = paint(rot90(I), merge((asobject(I), asobject(I))))",
+            "O = fill(I, 2, merge((asindices(I), asobject(I))))",
+            "O = paint(I, combine(asobject(I), asindices(I)))",
+            "O = chain(dmirror, merge, rbind(repeat, 2))(I)",
+            "O = fork(hconcat, identity, hmirror)(I)",
+            "O = power(hmirror, 2)(I)",
         ];
         let grids: Vec<Grid> = [(3, 3), (2, 5), (4, 6), (1, 7)]
             .map(|(height, width)| {

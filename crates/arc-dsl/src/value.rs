@@ -8,6 +8,7 @@ pub(crate) mod function;
 pub(crate) mod literal;
 pub(crate) mod set_table;
 pub(crate) mod sets;
+pub(crate) mod sort;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -11,8 +11,9 @@ use super::containers::{kept, merge, merge_into, merge_patches};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
-use crate::value::container::{Collector, Container, Items, sorted_places, sorting};
+use crate::value::container::{Collector, Container, Items, sorting};
 use crate::value::sets::order::{Built, By};
+use crate::value::sort::sorted_places;
 use smallvec::SmallVec;
 
 /// The body of a [`Context::call_loop`]: called with one element of each container.

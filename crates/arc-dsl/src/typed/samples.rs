@@ -11,7 +11,8 @@ use super::python::{
 };
 use crate::budget::Context;
 use crate::value::Value;
-use crate::value::container::{sorted_places, sorting};
+use crate::value::container::sorting;
+use crate::value::sort::sorted_places;
 
 /// The element at this rank.
 fn ranked(values: &[Value], rank: &Value) -> PythonResult<Option<Value>> {

@@ -364,87 +364,6 @@ impl Collector {
     }
 }
 
-/// The indices of this many elements as Python's `sorted` puts them, where `less` compares two of them. Keys that are
-/// sets have no total order, so how it sorts matters: it looks for a run at the start and inserts the rest by bisection
-/// (`Objects/listobject.c`, up to 63 elements; more are sorted so in parts, which are merged). The first error stops it.
-pub fn sorted_places<E>(
-    count: usize,
-    mut less: impl FnMut(usize, usize) -> Result<bool, E>,
-) -> Result<Vec<u32>, E> {
-    let mut places: Vec<u32> = (0..count as u32).collect();
-    let part = part_length(count);
-    for part in places.chunks_mut(part.max(1)) {
-        sort_part(part, &mut less)?;
-    }
-    let mut merged = Vec::with_capacity(count);
-    let mut length = part;
-    while length < count {
-        merged.clear();
-        for run in places.chunks(2 * length) {
-            let (mut first, mut second) = run.split_at(length.min(run.len()));
-            while let ([a, rest @ ..], [b, others @ ..]) = (first, second) {
-                if less(*b as usize, *a as usize)? {
-                    merged.push(*b);
-                    second = others;
-                } else {
-                    merged.push(*a);
-                    first = rest;
-                }
-            }
-            merged.extend_from_slice(first);
-            merged.extend_from_slice(second);
-        }
-        std::mem::swap(&mut places, &mut merged);
-        length *= 2;
-    }
-    Ok(places)
-}
-
-/// The number of elements that are sorted by insertion: all if they are few.
-fn part_length(mut count: usize) -> usize {
-    let mut odd = 0;
-    while count >= 64 {
-        odd |= count & 1;
-        count >>= 1;
-    }
-    count + odd
-}
-
-/// Sorts by insertion behind the run with which the part starts.
-fn sort_part<E>(
-    part: &mut [u32],
-    less: &mut impl FnMut(usize, usize) -> Result<bool, E>,
-) -> Result<(), E> {
-    let mut less = |a: u32, b: u32| less(a as usize, b as usize);
-    if part.len() < 2 {
-        return Ok(());
-    }
-    let mut run = 2;
-    if less(part[1], part[0])? {
-        while run < part.len() && less(part[run], part[run - 1])? {
-            run += 1;
-        }
-        part[..run].reverse();
-    } else {
-        while run < part.len() && !less(part[run], part[run - 1])? {
-            run += 1;
-        }
-    }
-    for at in run..part.len() {
-        let (mut low, mut high) = (0, at);
-        while low < high {
-            let middle = low.midpoint(high);
-            if less(part[at], part[middle])? {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        part[low..=at].rotate_right(1);
-    }
-    Ok(())
-}
-
 /// The work of sorting this many elements with this total weight: each round may compare all of them in full.
 pub(crate) fn sorting(elements: usize, weight: u64) -> u64 {
     weight * u64::from(elements.max(2).ilog2())
@@ -629,30 +548,6 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::error::{ErrorKind, Limit};
-
-    #[test]
-    fn what_has_an_order_is_sorted_and_what_has_none_comes_to_an_end() {
-        let mut state = 1u64;
-        let mut random = move |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % below
-        };
-        for count in 0..200 {
-            let keys: Vec<u64> = (0..count).map(|_| random(20)).collect();
-            let places = sorted_places(count, |a, b| Ok::<_, ()>(keys[a] < keys[b])).unwrap();
-            let mut expected: Vec<u32> = (0..count as u32).collect();
-            expected.sort_by_key(|&at| keys[at as usize]);
-            assert_eq!(places, expected);
-            let any = |_, _| Ok::<_, ()>(random(3) == 0);
-            let mut places = sorted_places(count, any).unwrap();
-            places.sort_unstable();
-            assert!(places.into_iter().eq(0..count as u32));
-        }
-        assert_eq!(sorted_places(2, |_, _| Err(5)), Err(5));
-        assert_eq!(sorted_places(1, |_, _| Err(5)), Ok(vec![0]));
-    }
 
     #[test]
     fn a_set_of_mixed_elements_is_gathered_as_values() {

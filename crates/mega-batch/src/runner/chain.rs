@@ -4,7 +4,7 @@
 //!    batt, which evaluates all programs of a task ([`merging`](super::merging)). A batch uses devices or batts, never
 //!    both.
 //! 2. The machine of the thread, if the program is compiled. It bails out of what it has no room or no code for. If its
-//!    vectorised loops replace far more calls of the reference than that may take steps, the answer is that limit.
+//!    vectorised loops replace more calls of the reference than that may take steps, the answer is that limit.
 //! 3. The reference. It always answers, but may reach one of its limits.
 //!
 //! If the reference reaches a limit, evaluators are asked whose own bounds may be wider:

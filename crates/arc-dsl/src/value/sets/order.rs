@@ -986,9 +986,8 @@ fn all_hashed(
 
 /// The hashes of the locations of a grid, row by row.
 fn hashes_of_locations(height: usize, width: usize) -> Vec<u64> {
-    let loc = |at: usize| Loc::new((at / width) as i32, (at % width) as i32);
-    (0..height * width)
-        .map(|at| set_table::loc(loc(at)))
+    let rows = 0..height as i32;
+    rows.flat_map(|i| (0..width as i32).map(move |j| set_table::loc(Loc::new(i, j))))
         .collect()
 }
 
