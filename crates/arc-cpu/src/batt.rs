@@ -297,6 +297,8 @@ struct Node {
     held: Storage,
     /// Whether on some input the value does not fit the machine.
     has_loose: bool,
+    /// What is known of the order of its values, if these are sets.
+    is_copied: Option<bool>,
     /// Whether it has no value on some input.
     fails: bool,
     /// The number of calls in its program; a call that is used twice counts twice.
@@ -563,7 +565,11 @@ impl Batt {
             Ok(held) => {
                 let source = Source::call(called, arguments);
                 let length = self.length_of(called, arguments);
-                Ok(self.intern(source, held, length, before))
+                let pushed = self.intern(source, held, length, before);
+                if let (Pushed::New(node), Some(call)) = (&pushed, call) {
+                    self.nodes[node.index()].is_copied = self.calls.get(call).is_copied;
+                }
+                Ok(pushed)
             }
             Err(failed) => {
                 self.forget(before);

@@ -245,8 +245,11 @@ impl Machine {
         elements: &[Slot],
     ) -> Option<Vec<(u32, u32)>> {
         let slot = at.into();
-        code.definition(slot).filter(|one| self.is_whole(one))?;
-        let is_copied = code.is_copied(slot)?;
+        let is_copied = match code.definition(slot) {
+            Some(one) if !self.is_whole(one) => return None,
+            Some(_) => code.is_copied(slot)?,
+            None => (*self.are_copied.get(slot as usize)?)?,
+        };
         let element = ty.element()?;
         let values = elements.iter().map(|slot| self.value(&element, *slot));
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;

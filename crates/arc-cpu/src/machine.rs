@@ -45,6 +45,8 @@ pub struct Machine {
     pub(crate) most_calls: u64,
     /// The values that are known with the orders of their sets.
     pub(crate) known: Known,
+    /// What [`Code::is_copied`](super::program::Code::is_copied) says of the sets in the first slots, where calls made these.
+    pub(crate) are_copied: Vec<Option<bool>>,
     /// How many values may still be built again.
     pub(crate) orders_left: u32,
     /// What is undecided, after [`BailOut::Choice`].
@@ -75,6 +77,7 @@ impl Default for Machine {
             calls: 0,
             most_calls: u64::MAX,
             known: Known::default(),
+            are_copied: Vec::new(),
             orders_left: MOST_ORDERS,
             choice: Choice::default(),
             tries_left: 0,

@@ -88,9 +88,8 @@ fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
     }
 }
 
-/// Whether keys of a type have a total order. Types with missing values have none, nor have sets, which compare as
-/// subsets.
-pub(crate) fn have_order(ty: &Type) -> bool {
+/// Whether these keys of a type have a total order. Missing values have none, nor have sets, which compare as subsets.
+pub(crate) fn have_order(ty: &Type, mut keys: impl Iterator<Item = Slot>) -> bool {
     fn are_whole(ty: &Type) -> bool {
         match ty {
             Type::Bool | Type::Int | Type::Pair | Type::Cell | Type::Grid => true,
@@ -99,7 +98,10 @@ pub(crate) fn have_order(ty: &Type) -> bool {
             _ => false,
         }
     }
-    are_whole(ty)
+    match ty {
+        Type::MaybeInt | Type::MaybePair => keys.all(|key| key != Slot::MISSING),
+        _ => are_whole(ty),
+    }
 }
 
 /// Compares two keys of `argmax`, `order` and similar primitives. Sets have only a partial order, which is left to the

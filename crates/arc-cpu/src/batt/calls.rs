@@ -20,6 +20,8 @@ pub(super) struct Call {
     pub(super) ty: u16,
     /// Whether such a value may point at tiles.
     pub(super) may_hold_tiles: bool,
+    /// What is known of the order of its value, if that is a set.
+    pub(super) is_copied: Option<bool>,
     /// Which of its arguments are grids.
     pub(super) grids: Box<[u16]>,
     /// Which of them are lists of grids.
@@ -199,6 +201,7 @@ impl Calls {
         machine.lanes.reserve(code.columns);
         Some(Call {
             may_hold_tiles: may_hold_tiles(&code.output),
+            is_copied: code.is_copied(code.regions[0].result.into()),
             grids,
             lists,
             code,

@@ -56,8 +56,11 @@ impl Batt {
         } = self;
         let call = calls.find(nodes, defined, called, arguments, parameters, machine);
         self.takes_loose = false;
+        machine.are_copied.clear();
         for node in parameters {
-            self.takes_loose |= nodes[*node as usize].has_loose;
+            let known = &nodes[*node as usize];
+            self.takes_loose |= known.has_loose;
+            machine.are_copied.push(known.is_copied);
             *node *= self.inputs as u32;
         }
         call

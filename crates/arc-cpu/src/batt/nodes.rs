@@ -231,6 +231,7 @@ impl Batt {
             source,
             held: Storage::Function(depth),
             has_loose: false,
+            is_copied: None,
             fails: false,
             length,
         })
@@ -321,6 +322,7 @@ impl Batt {
             source,
             held,
             has_loose,
+            is_copied: None,
             fails,
             length,
         }))

@@ -358,6 +358,32 @@ fn a_node_keeps_its_order_for_those_that_follow_from_it() {
     }
 }
 
+/// The hashes of two objects tell which one is first, and no reference is asked; so it is where keys may be missing, and
+/// none is.
+#[test]
+fn an_order_that_hashes_tell_needs_no_reference() {
+    let rows = [[3, 0, 0, 4], [0, 0, 0, 0], [0, 5, 0, 0], [0, 0, 0, 6]];
+    let inputs = [Grid::from_rows(&rows).unwrap()];
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let [yes, no] = [true, false].map(|truth| batt.constant(&Value::Bool(truth)).unwrap());
+    let push = |batt: &mut Batt, called: P, arguments: &[NodeId]| {
+        let pushed = batt.push(called, arguments).unwrap();
+        pushed.node().unwrap()
+    };
+    let input = batt.input();
+    let objects = push(&mut batt, P::Objects, &[input, yes, no, yes]);
+    let [size, corner] = [P::Size, P::Ulcorner].map(|called| batt.primitive(called));
+    let first = push(&mut batt, P::Argmax, &[objects, size]);
+    let sorted = push(&mut batt, P::Order, &[objects, corner]);
+    assert_eq!(batt.counts().by_reference, 0);
+    for (node, text) in [(first, "argmax(x, size)"), (sorted, "order(x, ulcorner)")] {
+        let text = format!("def f(I):\n    x = objects(I, T, F, T)\n    return {text}\n");
+        let program = parse_programs(&text).remove(0).unwrap();
+        let expected = Interpreter::default().run(&program, inputs[0].clone());
+        assert_eq!(batt.value(node, 0), expected, "{program}");
+    }
+}
+
 /// The order of a set is found from the sets before it.
 #[test]
 fn an_order_at_the_end_of_a_long_chain_is_past_a_limit() {

@@ -327,7 +327,7 @@ kernels! {
         }
         let key_type = &code.types[step.d as usize];
         let memory = &m.memory;
-        if have_order(key_type) {
+        if have_order(key_type, m.keys[base..].iter().map(|(key, ..)| *key)) {
             let compare = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
                 compare_keys(memory, key_type, a.0, b.0).unwrap_or(Ordering::Equal)
             };
