@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x061e1dc35ee7331cull
+#define ARC_FINGERPRINT 0xe04f6dc80f1eb2d2ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -16,96 +16,94 @@ const uint32_t PLANES = 4u;
 const uint32_t ROW_BYTES = 16u;
 // Bytes of a unit of the pool: a word of 32 bits a lane.
 const uint32_t UNIT_BYTES = 128u;
-// The first of the units of an object in which its colours lie, counted from its first unit, in
-// which its locations lie: so it can be taken for its patch as it lies.
+// Index of an object's first colour unit. Unit 0 holds its locations, so an object can be used as a
+// patch without conversion.
 const uint32_t COLOURS_UNIT = 1u;
 // The least colour.
 const int32_t FIRST_COLOUR = -1;
 // How many colours there are. A colour's code is the colour modulo this number.
 const uint32_t COLOURS = 16u;
-// The integer of the largest absolute value, which is the language's bound.
+// The language's bound on the absolute value of integers.
 const int32_t MAX_INTEGER = 1073741823;
-// The integer that there is not: what `index` gives off the grid.
+// Stands for Python's `None`; `index` returns it for a location outside the grid.
 const int32_t MISSING = -2147483647 - 1;
-// The pair that there is not: the corner of an empty patch.
+// Stands for the empty tuple: the corner of an empty patch.
 const uint32_t MISSING_PAIR = 0x80008000u;
 // The largest absolute value of a pair's components.
 const int32_t MAX_COORDINATE = 32767;
-// The largest absolute value of the coordinates of an origin that an operation gives: every
-// location of the window, and a step from it, is then a pair.
+// The largest absolute coordinate of an origin that an operation returns: each location of the
+// window, and each of their neighbours, then fits a pair.
 const int32_t MAX_ORIGIN = 32000;
-// Operands that an instruction has room for.
+// Operands of an instruction at most.
 const uint32_t OPERANDS = 4u;
 // How many parts of a tuple an instruction can name.
 const int32_t MAX_PARTS = 256;
-// Evaluations of one program that a warp makes side by side at most.
+// Evaluations of one program that a warp runs side by side at most.
 const uint32_t MAX_SIDE_BY_SIDE = 4u;
 // Warps of a block at most.
 const uint32_t MAX_WARPS = 4u;
-// The largest absolute value of a cell's coordinates, one more than it on the positive side.
+// Coordinates of a cell are at least `-MAX_CELL` and less than `MAX_CELL`.
 const int32_t MAX_CELL = 8192;
-// Elements that a list has at most, and words of an arena.
+// Elements of a list, and words of an arena, at most.
 const uint32_t MAX_COUNT = 65535u;
-// Added to an `ElementKind` where elements are lists of elements of that kind.
+// Added to an `ElementKind` if the elements are lists of elements of that kind.
 const uint32_t LISTED_ELEMENTS = 16u;
-// An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
-// it, as a signed number, here and for the other jumps.
+// Unconditional jump. All jump targets are signed offsets, in instructions, from the next
+// instruction.
 const uint32_t JUMP = 330u;
-// One that goes on elsewhere unless its first operand is true.
+// Jumps unless its first operand is true.
 const uint32_t JUMP_UNLESS = 331u;
-// The head of a loop: gives the element of its first operand, a list, whose number its second says,
-// and adds one to that; where there is no such element it goes on elsewhere. With the flag its
-// first operand is a number of rounds and it gives nothing.
+// Loop head: loads the element of a list, its first operand, at an index, its second, and
+// increments the index; jumps if the list has ended. With the flag the first operand is a number of
+// rounds, and nothing is loaded.
 const uint32_t NEXT = 332u;
-// The same for the next elements of a list, up to one a lane: it gives a column of them, and adds
-// the number of lanes to its second operand.
+// Loop head that loads the next elements of a list, one a lane, as a column, and adds the number of
+// lanes to the index.
 const uint32_t NEXT_BLOCK = 333u;
 // The last instruction of every program.
 const uint32_t END = 334u;
-// How many opcodes there is room for, a power of two; of those that are none an evaluation bails
-// out.
+// Size of the table of opcodes, a power of two. An evaluation bails out of an unused one.
 const uint32_t OPCODES = 512u;
-// Rounds that the loops of an evaluation take at most, all together.
+// Rounds of all loops of an evaluation together at most.
 const uint32_t MAX_ROUNDS = 0x00010000u;
 // Words of an evaluation's arena: 64 KB.
 const uint32_t ARENA_WORDS = 16384u;
 // Bits of a bail-out's code.
 const uint32_t BAIL_OUT_BITS = 8u;
-// What stands for no place in the launch's buffers.
+// Stands for no place in the launch's buffers.
 const uint32_t NOWHERE = 0xffffffffu;
-// Of a grid's hash: what the number of a row, counted from 1, is multiplied by to begin the row's
-// chain for the lower half. The two chains share no constant: with one of them, planes that are
-// swapped cancel out.
+// Hash of a grid, lower half: a row's chain begins with this times the row's number, counted from
+// 1. The chains of the two halves share no constant: otherwise swapped planes cancel out.
 const uint32_t HASH_LOW_BEGIN = 0x9e3779b9u;
-// By how many bits the chain of the lower half is rotated for each plane.
+// Lower half: bits by which the chain is rotated for each plane.
 const uint32_t HASH_LOW_ROTATION = 15u;
-// What it is multiplied by for each plane.
+// Lower half: factor of the chain for each plane.
 const uint32_t HASH_LOW_MULTIPLIER = 0xcc9e2d51u;
-// What the size's word is multiplied by for the lower half.
+// Lower half: factor of the size's word.
 const uint32_t HASH_LOW_SIZE = 0x846ca68bu;
-// What `HASH_LOW_BEGIN` is for the lower half, for the upper one.
+// Upper half: as `HASH_LOW_BEGIN`.
 const uint32_t HASH_HIGH_BEGIN = 0x7feb352du;
-// What `HASH_LOW_ROTATION` is for the lower half, for the upper one.
+// Upper half: as `HASH_LOW_ROTATION`.
 const uint32_t HASH_HIGH_ROTATION = 13u;
-// What `HASH_LOW_MULTIPLIER` is for the lower half, for the upper one.
+// Upper half: as `HASH_LOW_MULTIPLIER`.
 const uint32_t HASH_HIGH_MULTIPLIER = 0x1b873593u;
-// What `HASH_LOW_SIZE` is for the lower half, for the upper one.
+// Upper half: as `HASH_LOW_SIZE`.
 const uint32_t HASH_HIGH_SIZE = 0x2c1b3c6du;
-// The finish of a chain, which is that of `MurmurHash3` (Appleby, public domain), whose constants
-// are known to avalanche: by how many bits its first and its last step shift.
+// A chain ends with the finish of `MurmurHash3` (Appleby, public domain), whose constants are known
+// to avalanche. Bits by which its first and last steps shift.
 const uint32_t HASH_FINISH_OUTER = 16u;
-// By how many bits its second step shifts.
+// Bits by which its second step shifts.
 const uint32_t HASH_FINISH_INNER = 13u;
-// What it is multiplied by after the first step.
+// Factor after its first step.
 const uint32_t HASH_FINISH_FIRST = 0x85ebca6bu;
-// What it is multiplied by after the second step.
+// Factor after its second step.
 const uint32_t HASH_FINISH_SECOND = 0xc2b2ae35u;
 
 // ---------------------------------------------------------------------------------------------
 // Codes
 // ---------------------------------------------------------------------------------------------
 
-// Why the device gave no result; the host's reference makes the evaluation instead.
+// Why the device has no result; the reference on the host then runs the evaluation.
 enum BailOut : uint32_t {
     // There is a result.
     FITS = 0,
@@ -121,7 +119,7 @@ enum BailOut : uint32_t {
     NO_SUCH_COLOUR = 5,
     // An object with two colours at one location.
     TWO_COLOURS = 6,
-    // The primitive fails, or gives a value that is not represented as the operation's result.
+    // The primitive fails, or returns a value that the operation's result cannot represent.
     NOT_DEFINED = 7,
     // The image lacks an operation.
     NO_SUCH_OPERATION = 8,
@@ -147,25 +145,25 @@ enum Representation : uint32_t {
     // Coloured locations within a window: its origin, its rows, and rows of planes. A word and 5
     // units.
     AS_OBJECT = 5,
-    // A set of objects of one grid, which share no location unless they are frontiers, held as the
-    // object of them all, its window at (0, 0). A word and 5 units.
+    // A set of objects of one grid, held as the object of all their cells, its window at (0, 0).
+    // They share no location, unless they are frontiers. A word and 5 units.
     AS_OBJECTS = 6,
-    // A truth value that the encoder knows; it is in the instruction.
+    // A truth value that the encoder knows, as part of the instruction.
     AS_FLAG = 7,
-    // A function that the encoder knows, by which elements are compared; it is in the instruction.
+    // The function by which elements are compared, as part of the instruction.
     AS_KEY = 8,
-    // An element of a list that is not looked into: a scalar itself, or where a value lies in the
-    // arena. A word.
+    // An element of a list as it is stored: a scalar, or the place of a value in the arena. A word.
     AS_WORD = 9,
     // A cell, a `CellWord`. A word.
     AS_CELL = 10,
     // A list in the arena, a `ListWord`. A word.
     AS_LIST = 11,
-    // A scalar a lane, each of another element of a list. Where a loop gives it, the word says how
-    // many lanes have an element, the others then have what the first has. A word and a unit.
+    // A scalar a lane, each of another element of a list. If a loop loads it, the word is the
+    // number of lanes that have an element, and the others repeat that of the first lane. A word
+    // and a unit.
     AS_COLUMN = 12,
 };
-// How a set of objects of one grid falls into its elements.
+// How a set of objects of one grid splits into its elements.
 enum Structure : uint32_t {
     // By sides, of any colours.
     CONNECTED = 0,
@@ -175,10 +173,10 @@ enum Structure : uint32_t {
     DIAGONAL = 2,
     // One element a colour.
     BY_COLOUR = 4,
-    // Rows and columns, which share cells: such a set is only merged.
+    // Rows and columns. They share cells, so such a set can only be merged.
     FRONTIERS = 5,
 };
-// By what elements of a set of objects are compared.
+// The function by which elements of a set of objects are compared.
 enum Key : uint32_t {
     // `size`.
     BY_SIZE = 0,
@@ -199,7 +197,7 @@ enum Key : uint32_t {
     // `numcolors`.
     BY_NUMCOLORS = 8,
 };
-// What the elements of a list are, where they are compared.
+// The kind of a list's elements, for instructions that compare them.
 enum ElementKind : uint32_t {
     // Integers, and truth values.
     INTEGER_ELEMENTS = 0,
@@ -219,19 +217,20 @@ enum ElementKind : uint32_t {
 // Words of more than one part
 // ---------------------------------------------------------------------------------------------
 
-// What an instruction says beside its operands. It has 16 bits.
+// The part of an instruction beside its operands. It has 16 bits.
 struct Immediate {
     uint32_t bits;
-    // How the set of objects that it takes or makes falls into elements, a `Structure`.
+    // How the set of objects that it takes or creates splits into elements, a `Structure`.
     static __device__ uint32_t structure(uint32_t bits) { return bits & 7; }
     __device__ uint32_t structure() const { return structure(bits); }
-    // A truth value of the operation's own: of `objects`, whether the background is left out.
+    // A flag with a meaning for each operation: for `objects`, whether the background is left out.
     static __device__ bool flag(uint32_t bits) { return bits >> 3 & 1; }
     __device__ bool flag() const { return flag(bits); }
-    // By what an operation compares elements, a `Key`; or which part of a tuple it gives.
+    // The function by which an operation compares elements, a `Key`, or the part of a tuple that it
+    // returns.
     static __device__ uint32_t key(uint32_t bits) { return bits >> 4 & 255; }
     __device__ uint32_t key() const { return key(bits); }
-    // Whether cells of the result outside the window at (0, 0) are seen by nobody.
+    // Whether nothing reads cells of the result outside the window at (0, 0).
     static __device__ bool clipped(uint32_t bits) { return bits >> 15 & 1; }
     __device__ bool clipped() const { return clipped(bits); }
     // All of them in a word; a number must have room in its field.
@@ -271,10 +270,10 @@ struct GridSize {
 // 32 bits.
 struct PairWord {
     uint32_t bits;
-    // The first one, which counts rows downwards.
+    // The first one: rows, downwards.
     static __device__ int32_t i(uint32_t bits) { return (int32_t)bits >> 16; }
     __device__ int32_t i() const { return i(bits); }
-    // The second one, which counts columns to the right.
+    // The second one: columns, to the right.
     static __device__ int32_t j(uint32_t bits) { return (int32_t)(bits << 16) >> 16; }
     __device__ int32_t j() const { return j(bits); }
     // All of them in a word; a number must have room in its field.
@@ -285,7 +284,7 @@ struct PairWord {
 // A cell near the origin. Words compare as cells do. It has 32 bits.
 struct CellWord {
     uint32_t bits;
-    // Where its colour stands among the others, -1 first.
+    // The rank of its colour, -1 first.
     static __device__ uint32_t rank(uint32_t bits) { return bits >> 28; }
     __device__ uint32_t rank() const { return rank(bits); }
     // Its row plus `MAX_CELL`.
@@ -313,7 +312,7 @@ struct ListWord {
         return start << 16 | count;
     }
 };
-// What came of an evaluation. It has 32 bits.
+// The end of an evaluation. It has 32 bits.
 struct Status {
     uint32_t bits;
     // Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.
@@ -322,7 +321,7 @@ struct Status {
     // Whether the result is the expected grid.
     static __device__ bool right(uint32_t bits) { return bits >> 8 & 1; }
     __device__ bool right() const { return right(bits); }
-    // Whether the result is a grid, so that there is a hash.
+    // Whether the result is a grid, and has a hash.
     static __device__ bool hashed(uint32_t bits) { return bits >> 9 & 1; }
     __device__ bool hashed() const { return hashed(bits); }
     // The instruction, counted from 1, at which it bailed out.
@@ -350,7 +349,7 @@ struct InstructionRecord {
     __device__ uint32_t opcode() const { return bits.x & 0xffff; }
     // An `Immediate`.
     __device__ uint32_t immediate() const { return bits.x >> 16; }
-    // An `OperandPlace`, where no operand lies.
+    // An `OperandPlace`, which no operand has.
     __device__ uint32_t result() const { return bits.y & 0xffff; }
     // Each an `OperandPlace`, those that the operation has first.
     template <int N>
@@ -387,7 +386,7 @@ struct alignas(16) ProgramRecord {
     uint32_t result;
     // Units of the result.
     uint32_t result_units;
-    // 1 where the result is a grid, which can be compared; else 0.
+    // 1 if the result is a grid, which can be compared, otherwise 0.
     uint32_t result_is_grid;
     // Not read.
     uint32_t spare;
@@ -405,7 +404,7 @@ static_assert(ARC_OFFSET(ProgramRecord, result_units) == 36, "ProgramRecord::res
 static_assert(ARC_OFFSET(ProgramRecord, result_is_grid) == 40, "ProgramRecord::result_is_grid lies elsewhere");
 static_assert(ARC_OFFSET(ProgramRecord, spare) == 44, "ProgramRecord::spare lies elsewhere");
 static_assert(sizeof(ProgramRecord) == 48 && alignof(ProgramRecord) == 16, "ProgramRecord has another size");
-// One evaluation of a program. `NOWHERE` stands for what is not there.
+// One evaluation of a program. `NOWHERE` stands for a missing part.
 struct alignas(16) EvaluationRecord {
     // First word of its arguments, which lie one after the other.
     uint32_t words;
@@ -413,7 +412,7 @@ struct alignas(16) EvaluationRecord {
     uint32_t units;
     // Its index among the verdicts.
     uint32_t verdict;
-    // 1 where the verdict is to have the hash of a result that is a grid; else 0.
+    // 1 if the verdict needs the hash of a result that is a grid, otherwise 0.
     uint32_t wants_hash;
     // Word of the expected grid, among the arguments.
     uint32_t expected_word;
@@ -433,7 +432,7 @@ static_assert(ARC_OFFSET(EvaluationRecord, expected_unit) == 20, "EvaluationReco
 static_assert(ARC_OFFSET(EvaluationRecord, result_word) == 24, "EvaluationRecord::result_word lies elsewhere");
 static_assert(ARC_OFFSET(EvaluationRecord, result_unit) == 28, "EvaluationRecord::result_unit lies elsewhere");
 static_assert(sizeof(EvaluationRecord) == 32 && alignof(EvaluationRecord) == 16, "EvaluationRecord has another size");
-// Evaluations of one program that a warp makes side by side, so that each instruction is fetched
+// Evaluations of one program that a warp runs side by side, so that each instruction is fetched
 // once for all of them.
 struct alignas(16) WorkRecord {
     // The program.
@@ -450,11 +449,11 @@ static_assert(ARC_OFFSET(WorkRecord, first) == 4, "WorkRecord::first lies elsewh
 static_assert(ARC_OFFSET(WorkRecord, count) == 8, "WorkRecord::count lies elsewhere");
 static_assert(ARC_OFFSET(WorkRecord, spare) == 12, "WorkRecord::spare lies elsewhere");
 static_assert(sizeof(WorkRecord) == 16 && alignof(WorkRecord) == 16, "WorkRecord has another size");
-// What came of an evaluation.
+// The end of an evaluation.
 struct alignas(16) VerdictRecord {
     // A `Status`.
     uint32_t status;
-    // Cells of the result that are as expected; none where the sizes differ.
+    // The number of right cells of the result; 0 if the sizes differ.
     uint32_t cells_right;
     // The lower half of the result's hash.
     uint32_t hash_low;
@@ -486,9 +485,9 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
 // - result_units: Units of results, by rows.
 // - verdicts: The verdicts.
 // - pool_bytes: Bytes of the largest pool, a multiple of `UNIT_BYTES`.
-// - side_by_side: How many pools a warp has, one for each evaluation side by side: from 1 to
+// - side_by_side: Pools of a warp, one for each evaluation side by side: from 1 to
 // `MAX_SIDE_BY_SIDE`.
-// - arenas: The arenas, one a warp of the launch; none where no program of it has lists or loops.
+// - arenas: The arenas, one for each warp of the launch; none if no program has lists or loops.
 // - arena_words: Words of an arena.
 #define ARC_PROGRAMS_PARAMETERS \
     const ProgramRecord* programs, \
@@ -508,10 +507,10 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     uint32_t side_by_side, \
     uint32_t* arenas, \
     uint32_t arena_words
-// Copies memory, so that programs have something to be measured against.
+// Copies memory, as the measure for programs.
 // - from: What is copied.
 // - to: Where it goes.
-// - count: How many times `ROW_BYTES` they are.
+// - count: Length, in units of `ROW_BYTES`.
 #define ARC_COPY_PARAMETERS \
     const uint4* from, \
     uint4* to, \
