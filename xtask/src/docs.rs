@@ -86,7 +86,11 @@ fn signature(primitive: Primitive) -> String {
     let parameters: Vec<_> = primitive
         .parameters()
         .iter()
-        .map(|(name, ty)| format!("{name}: {ty}"))
+        .map(|(name, ty)| match ty.to_string() {
+            // Many are called like their type.
+            ty if ty.to_lowercase() == *name => ty.to_lowercase(),
+            ty => format!("{name}: {ty}"),
+        })
         .collect();
     format!(
         "{primitive}({}) -> {}",
