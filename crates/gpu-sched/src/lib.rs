@@ -24,4 +24,4 @@ pub use scheduler::{
     WindowId,
 };
 pub use size::{allowance, find_max_batch};
-pub use stages::{Activity, Bottleneck, Stages};
+pub use stages::{Activity, Stages};

@@ -442,7 +442,7 @@ impl Scheduler {
                 Some(flight.items)
             }
             Err(failure) => {
-                self.handle_failure(now, flight, failure);
+                self.handle_failure(now, flight, &failure);
                 None
             }
         }

@@ -192,7 +192,7 @@ impl Devices {
             remarks.push(if taken.len() == most {
                 "no more were asked for".to_owned()
             } else {
-                format!("a run takes {} at most", MOST_DEVICES)
+                format!("a run takes {MOST_DEVICES} at most")
             });
         } else if most != usize::MAX && taken.len() < most {
             remarks.push(format!("{most} were asked for"));

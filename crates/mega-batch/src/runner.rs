@@ -340,7 +340,7 @@ struct Run<'r> {
 /// The result of an evaluation that was done before; `None` if it was skipped.
 type Recorded = io::Result<Known>;
 
-impl<'r> Run<'r> {
+impl Run<'_> {
     /// Evaluates the batch, handing the results to `sink`.
     fn deliver_all<S: Sink>(
         self,

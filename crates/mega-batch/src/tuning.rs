@@ -70,11 +70,11 @@ pub enum TuningError {
 ///
 /// # Errors
 /// It cannot be opened, fails on the way, or hangs: see [`open::TIME_LIMIT`] and [`Policy::time_limit`].
-pub fn tune<D>(mut open: Open<D>, budget: Duration) -> Result<Option<Best>, TuningError>
+pub fn tune<D>(open: Open<D>, budget: Duration) -> Result<Option<Best>, TuningError>
 where
     D: Device + Send + 'static,
 {
-    let device = open::within(open::TIME_LIMIT, move || open())??;
+    let device = open::within(open::TIME_LIMIT, open)??;
     let limit = budget + Policy::default().time_limit;
     let best = open::within(limit, move || match device.information().kind {
         Kind::Cuda => {

@@ -161,7 +161,7 @@ impl Scheduler {
     }
 
     /// Handles the failure of a window.
-    pub(super) fn handle_failure(&mut self, now: Duration, flight: InFlight, failure: Failure) {
+    pub(super) fn handle_failure(&mut self, now: Duration, flight: InFlight, failure: &Failure) {
         let InFlight {
             device,
             items,

@@ -46,10 +46,6 @@ fn failed() -> Result<Made, Failure> {
     Err(Failure::Failed("no".to_owned()))
 }
 
-fn done() -> Result<Made, Failure> {
-    Ok(Made::default())
-}
-
 fn activity(scheduler: &Scheduler) -> Activity {
     *scheduler.activities().next().unwrap().1
 }
@@ -141,7 +137,7 @@ fn who_comes_back_is_opened_anew_with_one_window() {
     scheduler.take(0, 100);
     let again = scheduler.claim(seconds(3), HOST).unwrap();
     assert!(again.recover);
-    scheduler.ended(seconds(3), again.id, done());
+    scheduler.ended(seconds(3), again.id, Ok(Made::default()));
     let next = scheduler.claim(seconds(3), HOST).unwrap();
     assert!(!next.recover);
 }
@@ -155,7 +151,7 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
         scheduler.handed_over(seconds(1), window.id);
     }
     assert_eq!(scheduler.wake(), Some(seconds(6)));
-    scheduler.ended(seconds(2), both[1].id, done());
+    scheduler.ended(seconds(2), both[1].id, Ok(Made::default()));
     assert_eq!(scheduler.expire(seconds(5)), []);
     let given_up = scheduler.expire(seconds(6));
     assert_eq!(given_up, [(both[0].id, both[0].device)]);
@@ -163,11 +159,14 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     assert_eq!(again.items, both[0].items);
     assert_eq!(again.device, both[1].device);
     // The late answer arrives.
-    assert_eq!(scheduler.ended(seconds(7), both[0].id, done()), None);
+    assert_eq!(
+        scheduler.ended(seconds(7), both[0].id, Ok(Made::default())),
+        None
+    );
     assert!(!scheduler.devices[both[0].device].standing.is_asked());
     scheduler.answered(both[0].device);
     assert!(scheduler.devices[both[0].device].standing.is_asked());
-    let ended = scheduler.ended(seconds(8), again.id, done());
+    let ended = scheduler.ended(seconds(8), again.id, Ok(Made::default()));
     assert_eq!(ended, Some(both[0].items.clone()));
     assert!(scheduler.is_over());
 }
@@ -214,7 +213,10 @@ fn what_is_left_of_an_earlier_batch_is_dropped() {
     scheduler.begin(0..10);
     let window = scheduler.claim(seconds(1), HOST).unwrap();
     scheduler.begin(0..7);
-    assert_eq!(scheduler.ended(seconds(1), window.id, done()), None);
+    assert_eq!(
+        scheduler.ended(seconds(1), window.id, Ok(Made::default())),
+        None
+    );
     assert_eq!(scheduler.claim(seconds(1), HOST).unwrap().items, 0..7);
 }
 
@@ -227,7 +229,7 @@ fn after_a_stop_windows_in_flight_are_finished_and_no_other_begins() {
     assert_eq!(scheduler.stop(), [both[0].items.clone()]);
     assert_eq!(scheduler.claim(seconds(2), HOST), None);
     assert_eq!((scheduler.for_host(), scheduler.is_over()), (None, false));
-    let ended = scheduler.ended(seconds(2), both[1].id, done());
+    let ended = scheduler.ended(seconds(2), both[1].id, Ok(Made::default()));
     assert_eq!(ended, Some(both[1].items.clone()));
     assert!(scheduler.is_over());
 }

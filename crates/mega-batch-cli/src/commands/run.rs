@@ -70,8 +70,8 @@ pub(crate) struct Run {
     all_pairs: bool,
 
     /// How evaluations are distributed; the results are the same. `gpu` gives NVIDIA GPUs all that they can run and
-    /// the cores the rest, `auto` divides the work by measured costs so that it finishes first; without a GPU both
-    /// are `parallel`.
+    /// the cores the rest, with `auto` GPUs and cores take the next evaluations as they are free; without a GPU both are
+    /// `parallel`.
     #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
     mode: ModeName,
 

@@ -208,24 +208,8 @@ impl<'p> Queue<'p> {
     pub(super) fn receive(&self) {
         if self.has_devices {
             let (mut state, mut fleet) = self.lock();
-            self.receive_from(&mut state, &mut fleet);
+            state.receive(&mut fleet);
             self.update_waiting(&state, &fleet);
-        }
-    }
-
-    fn receive_from(&self, state: &mut State, fleet: &mut Fleet) {
-        while let Some(Finished {
-            items,
-            answer,
-            stages,
-        }) = fleet.receive()
-        {
-            state.clock.add(answer.note.began, Instant::now());
-            state.returned.push(Chunk {
-                by_device: true,
-                unread: Some(Arc::new(WindowAnswers::new(answer, &stages))),
-                ..Chunk::of(items)
-            });
         }
     }
 
@@ -250,7 +234,7 @@ impl<'p> Queue<'p> {
         let (mut state, mut fleet) = self.lock();
         let (state, fleet) = (&mut *state, &mut *fleet);
         if self.has_devices {
-            self.receive_from(state, fleet);
+            state.receive(fleet);
         }
         // Devices come first: while one waits, more than a worker is idle.
         let host = self.host(state, fleet);
@@ -566,6 +550,23 @@ impl<'p> Queue<'p> {
 }
 
 impl State {
+    /// Takes the windows that devices have finished.
+    fn receive(&mut self, fleet: &mut Fleet) {
+        while let Some(Finished {
+            items,
+            answer,
+            stages,
+        }) = fleet.receive()
+        {
+            self.clock.add(answer.note.began, Instant::now());
+            self.returned.push(Chunk {
+                by_device: true,
+                unread: Some(Arc::new(WindowAnswers::new(answer, &stages))),
+                ..Chunk::of(items)
+            });
+        }
+    }
+
     /// A claimed chunk, with a vector for its results.
     fn work(&mut self, chunk: Chunk) -> Work {
         Work::Chunk(chunk, self.spare.pop().unwrap_or_default())
