@@ -105,11 +105,6 @@ impl Watch {
         Self(Instant::now().checked_add(time))
     }
 
-    /// Never ends.
-    pub(super) fn none() -> Self {
-        Self(None)
-    }
-
     pub(super) fn is_over(self) -> bool {
         self.0.is_some_and(|end| Instant::now() >= end)
     }
