@@ -410,7 +410,10 @@ def watch(pid):
                 pass
             os.kill(pid, signal.SIGKILL)
             break
-        ended = dict(ends.poll(min(least, 1.0) * 1000))
+        # `poll` would round up to milliseconds.
+        if least < 0.001:
+            time.sleep(least)
+        ended = dict(ends.poll(int(min(least, 1.0) * 1000)))
         if process in ended:
             break
         if ended or os.getppid() != PARENT:
@@ -441,7 +444,9 @@ def serve(ruleset, refused):
         if page[0] not in (READ, ENDED):
             os._exit(1)
         size = min(max(HEAD.unpack_from(page)[1], HEAD.size), PAGE)
-        send(struct.pack("<Bid", why, status, used), page[:size])
+        # Without a copy, which later children would have in their memory.
+        with memoryview(page)[:size] as written:
+            send(struct.pack("<Bid", why, status, used), written)
         page.close()
 
 
