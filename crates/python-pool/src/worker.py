@@ -297,10 +297,20 @@ class Child:
 
     def run(self):
         inputs = self.job["inputs"]
-        try:
-            tree, name, definitions = answer(self.job["tries"], options["entry"], given)
-        except NoProgram as error:
-            return self.fail(NO_PROGRAM, error.line, error.reason)
+        for tries in self.job["programs"]:
+            try:
+                program = answer(tries, options["entry"], given)
+            except NoProgram as error:
+                for _ in inputs or [None]:
+                    self.fail(NO_PROGRAM, error.line, error.reason)
+                continue
+            if inputs:
+                self.execute(*program, inputs)
+            else:
+                # It is recognised.
+                self.record(GRID, 0, 1, 1, b"\0")
+
+    def execute(self, tree, name, definitions, inputs):
         shape = options["grid"]
         if shape == "auto":
             shape = "array" if options["axes"] == "xy" else form(name, definitions)
