@@ -125,6 +125,9 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
         writeln!(f, "merged        {:>14}", thousands(backends.merged))?;
     }
     writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
+    if backends.python > 0 {
+        writeln!(f, "in Python     {:>14}", thousands(backends.python))?;
+    }
     if let Some(device) = &backends.device {
         for (name, activity) in &device.activities {
             write_activity(f, name, activity)?;

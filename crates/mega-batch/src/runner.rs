@@ -33,6 +33,7 @@ mod chunk;
 mod device;
 mod evaluator;
 mod fleet;
+mod free_python;
 mod host;
 mod merging;
 mod partition;
@@ -44,6 +45,7 @@ mod worker;
 
 use device::{DeviceStage, Fleet, UnitAnswers};
 use fleet::{OpenedDevice, OpenedDevices, SavedCosts};
+use free_python::FreePython;
 use host::{Awake, Host};
 use merging::Plan;
 use pipeline::{InPlace, Pipeline, Workers, on_devices};
@@ -152,6 +154,9 @@ fn windows(options: &Options, executors: Executors) -> (usize, u64) {
     };
     (in_flight, evaluations as u64)
 }
+
+/// A process takes about this time, so that each evaluation in free Python is worth a thread.
+const LEAST_BY_PYTHON: Duration = Duration::from_millis(1);
 
 /// How often a sink is told of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -307,10 +312,12 @@ impl Runner {
             let keep_outputs = self.options.needs_outputs();
             DeviceStage::new(batch, keep_outputs, shared_bytes, &self.device_numbers)
         });
+        let free_python = FreePython::new(batch);
         let run = Run {
             runner: self,
             batch,
             programs: &programs,
+            free_python: &free_python,
             device_stage: device_stage.as_ref(),
             done: done.len() as u64,
             total: batch.evaluations(),
@@ -354,6 +361,7 @@ struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
     programs: &'r HostPrograms<'r>,
+    free_python: &'r FreePython<'r>,
     /// `None` without devices.
     device_stage: Option<&'r DeviceStage<'r>>,
     /// How many of its evaluations were done before.
@@ -434,6 +442,9 @@ impl<'r> Run<'r> {
         let room = is_delivered.then_some(in_flight as u64 * window);
         let left = self.done..self.total;
         let (workers, pace) = (self.runner.workers.len(), &self.runner.pace);
+        if self.free_python.has_any() {
+            pace.replace(1, LEAST_BY_PYTHON);
+        }
         let plan = Plan::new(
             self.batch,
             options.merging,

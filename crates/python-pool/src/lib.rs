@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::Grid;
+use arc_dsl::{Block, Grid};
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
@@ -87,6 +87,14 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// All that what becomes of a program depends on, as JSON.
+    pub fn told(&self) -> String {
+        // Writing to memory does not fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())
 }
@@ -135,9 +143,6 @@ pub struct Guards {
     /// The version of Landlock, 0 without it.
     pub landlock: u32,
 }
-
-/// Code that may be a program, and how many lines come before it in its text.
-pub type Block = (usize, String);
 
 /// Code that may be a program: lists of blocks. The program is the last block of a list with a function to call, together
 /// with the blocks before it if it needs them; the first list with such a program counts.

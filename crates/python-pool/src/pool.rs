@@ -129,20 +129,19 @@ impl Pool {
     ) -> Result<Outputs, PoolError> {
         let message =
             serde_json::to_vec(message).map_err(|error| PoolError::Start(error.to_string()))?;
-        let mut free = lock(&self.free);
         let worker = loop {
+            // Nobody waits for what `is_over` may do.
             if is_over() {
                 return Err(PoolError::Cancelled);
             }
-            match free.pop() {
-                Some(worker) => break worker,
-                None => {
-                    let waited = self.freed.wait_timeout(free, POLL);
-                    free = waited.unwrap_or_else(PoisonError::into_inner).0;
-                }
+            let free = lock(&self.free);
+            let waited = self
+                .freed
+                .wait_timeout_while(free, POLL, |free| free.is_empty());
+            if let Some(worker) = waited.unwrap_or_else(PoisonError::into_inner).0.pop() {
+                break worker;
             }
         };
-        drop(free);
         let started = worker.map_or_else(|| Ok(Worker::start(&self.settings)?.0), Ok);
         let ended = started.map(|mut worker| {
             let ending = worker.run(&message, &self.settings, is_over);

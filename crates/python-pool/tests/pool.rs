@@ -6,9 +6,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use arc_dsl::Grid;
+use arc_dsl::{Block, Grid};
 use python_pool::{
-    Axes, Block, FailureKind, GridForm, Guards, Isolation, Outputs, Pool, PoolError, Settings,
+    Axes, FailureKind, GridForm, Guards, Isolation, Outputs, Pool, PoolError, Settings,
 };
 
 /// Settings for tests, or None where there is no Python.

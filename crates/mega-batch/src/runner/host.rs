@@ -4,7 +4,7 @@
 //! sink. It begins alone, and wakes others if there is enough work for them; each woken thread may wake the next. So
 //! a batch that takes less time than waking a thread costs no more than on one thread.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice::from_ref;
@@ -131,7 +131,9 @@ impl<'h, 'r> Host<'h, 'r> {
                 }
             }
             if let Some(claimed) = in_hand.take() {
-                self.run_claimed(claimed);
+                let tell =
+                    RefCell::new(|| run.tell_progress(delivery.sink(), &mut last_told, || 0));
+                self.run_claimed(claimed, &|| tell.borrow_mut()());
                 continue;
             }
             if queue.is_lost() {
@@ -204,7 +206,7 @@ impl<'h, 'r> Host<'h, 'r> {
                     self.wake_another(scope);
                 }
                 match claimed {
-                    Some(claimed) => self.run_claimed(claimed),
+                    Some(claimed) => self.run_claimed(claimed, &|| {}),
                     None if self.queue.wait_for_returned(ENDING) => {}
                     None => break,
                 }
@@ -217,8 +219,9 @@ impl<'h, 'r> Host<'h, 'r> {
         self.queue.helpers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Evaluates a chunk until its time is over, and returns the rest to the queue.
-    fn run_claimed(self, claimed: Claimed) {
+    /// Evaluates a chunk until its time is over, and returns the rest to the queue. `meanwhile` is called a few times a
+    /// second while it waits for a process.
+    fn run_claimed(self, claimed: Claimed, meanwhile: &dyn Fn()) {
         let time = claimed.time;
         let (mut chunk, mut results) = match claimed.work {
             Work::Chunk(chunk, results) => (chunk, results),
@@ -234,7 +237,10 @@ impl<'h, 'r> Host<'h, 'r> {
             Some(plan) if !is_merged => self.merge(plan, &units, &mut chunk, time),
             _ => None,
         };
-        let finished = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
+        let finished = {
+            let watch = Watch::of(2 * time).meanwhile(meanwhile);
+            self.evaluate(&units, &mut chunk, watch, &mut results)
+        };
         if self.workers_count {
             self.count(chunk.evaluations.start, &results);
         }
@@ -304,7 +310,7 @@ impl<'h, 'r> Host<'h, 'r> {
         self,
         units: &[Unit],
         chunk: &mut Chunk,
-        watch: Watch,
+        watch: Watch<'_>,
         results: &mut Vec<Known>,
     ) -> usize {
         let run = self.run;
