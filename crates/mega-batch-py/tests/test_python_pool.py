@@ -77,7 +77,7 @@ def test_limits_have_their_names(task: mb.Task) -> None:
     evaluated = mb.evaluate([some], task, python=with_steps)[0]
     assert evaluated.verdicts == ["mismatch", "limit", "limit"] and evaluated.verdict == "limit"
     assert evaluated.error is not None and (evaluated.error.limit, evaluated.line) == ("steps", 3)
-    short = mb.PythonPool(workers=1, cpu_seconds=0.3, wall_seconds=1, memory=1 << 28)
+    short = mb.PythonPool(workers=1, cpu_seconds=0.1, wall_seconds=2, memory=1 << 28)
     texts = [ENDLESS, "import time\ndef p(g):\n    time.sleep(9)", "import numpy as np\ndef p(g):\n    return np.ones(1 << 30)"]
     limits = [each.error and each.error.limit for each in mb.evaluate(texts, task, python=short)]
     assert limits == ["cpu", "wall", "memory"]
