@@ -110,6 +110,9 @@ fn on_all(workers: usize) -> String {
 }
 
 fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Result {
+    if backends.python > 0 {
+        writeln!(f, "in Python     {:>14}", thousands(backends.python))?;
+    }
     if backends.backend == Backend::Reference {
         return Ok(());
     }
@@ -125,9 +128,6 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
         writeln!(f, "merged        {:>14}", thousands(backends.merged))?;
     }
     writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
-    if backends.python > 0 {
-        writeln!(f, "in Python     {:>14}", thousands(backends.python))?;
-    }
     if let Some(device) = &backends.device {
         for (name, activity) in &device.activities {
             write_activity(f, name, activity)?;
