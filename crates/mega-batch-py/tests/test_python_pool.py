@@ -121,6 +121,17 @@ def test_an_output_may_be_any_grid(pool: mb.PythonPool) -> None:
         assert (output.kind == "not_a_grid" if isinstance(output, mb.EvalError) else output.tolist() == expected), (text, output)
 
 
+def test_an_array_cannot_lie(pool: mb.PythonPool, task: mb.Task) -> None:
+    lies = "def {name}(self, *a, **k):\n        return {result}\n    "
+    methods = {"__eq__": "True", "tolist": "[[2, 1]]", "astype": "np.array([[2, 1]])", "__array__": "np.array([[2, 1]])"}
+    body = "".join(lies.format(name=name, result=result) for name, result in methods.items())
+    array = f"import numpy as np\nclass A(np.ndarray):\n    {body}shape = (1, 2)\ndef transform(grid):\n    return np.array([[9, 9]]).view(A)"
+    other = f"import numpy as np\nclass A:\n    __class__ = np.ndarray\n    {body}pass\ndef transform(grid):\n    return A()"
+    patched = "import numpy as np\nnp.ndarray.__eq__ = np.array_equal = lambda *a: True\ndef transform(grid):\n    return grid"
+    assert [each.verdict for each in mb.evaluate([array, other], task, python=pool)] == ["mismatch", "error"]
+    assert mb.evaluate([patched], task, python=pool)[0].right == 0
+
+
 def test_what_numpy_and_the_next_program_see(pool: mb.PythonPool) -> None:
     shape = "def transform(grid):\n    return [[grid.shape[0], grid.ndim]]"
     helper = "def size(g):\n    return g[0, 0]\ndef transform(grid):\n    return [[size(grid)]]"

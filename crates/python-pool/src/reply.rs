@@ -138,3 +138,43 @@ fn read(mut reply: &[u8], inputs: usize) -> Option<Outputs> {
     outputs.resize(inputs, Err(failure));
     Some(outputs)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_program_writes_there_are_as_many_results_as_inputs() {
+        // A linear congruential generator.
+        let mut state = 1_u64;
+        let mut next = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut grids = 0;
+        for _ in 0..20_000 {
+            let mut reply = vec![0; HEAD];
+            reply[0] = next(3) as u8;
+            let status = [0_i32, 0, 1, 113, 114, -31, -24, -9][next(8) as usize];
+            reply[1..5].copy_from_slice(&status.to_le_bytes());
+            let mut written = vec![0; next(2) as usize * 10 + RECORDS];
+            written[0] = ENDED;
+            written[9] = next(255) as u8;
+            for _ in 0..next(4) {
+                written.push(next(6) as u8);
+                for most in [3, 1 << next(33), 1 << next(33)] {
+                    written.extend((next(most) as u32).to_le_bytes());
+                }
+                written.extend((0..next(9)).map(|at| at as u8));
+            }
+            reply.extend(written);
+            reply.truncate(reply.len() - next(3) as usize * 8);
+            let outputs = outputs(&reply, 2);
+            assert_eq!(outputs.len(), 2);
+            grids += outputs.iter().filter(|it| it.is_ok()).count();
+        }
+        assert!(grids > 0);
+    }
+}

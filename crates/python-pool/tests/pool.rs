@@ -3,6 +3,9 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,9 +18,7 @@ use python_pool::{
 fn settings() -> Option<Settings> {
     let python = std::env::var_os("PYTHON").unwrap_or("python3".into());
     let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
-    let status = std::process::Command::new(&python)
-        .args(["-c", is_new])
-        .status();
+    let status = Command::new(&python).args(["-c", is_new]).status();
     if !status.is_ok_and(|status| status.success()) {
         eprintln!("skipped: there is no CPython of 3.11 or later");
         return None;
@@ -81,6 +82,39 @@ fn check_guards(settings: Settings) {
 fn each_guard_has_its_verdict_and_the_next_program_sees_nothing() {
     let Some(settings) = settings() else { return };
     check_guards(settings);
+}
+
+/// What root may do it may not rely on, and another user must have it too.
+#[test]
+fn another_user_has_the_same_guards() {
+    let Some(settings) = settings() else { return };
+    let id = |option| Command::new("id").arg(option).output().unwrap().stdout;
+    if id("-u") != b"0\n" {
+        eprintln!("skipped: this is not root, so these tests run as another user anyhow");
+        return;
+    }
+    let as_nobody = |program: &OsStr| {
+        let mut command = Command::new(program);
+        command.current_dir("/").uid(65534).gid(65534);
+        command
+    };
+    let python = as_nobody(settings.python.as_os_str())
+        .arg("--version")
+        .output();
+    let this = std::env::current_exe().unwrap();
+    let found = as_nobody(this.as_os_str())
+        .args(["guard", "without_landlock", "--skip", "another_user"])
+        .output();
+    let has_python = python.is_ok_and(|python| python.status.success());
+    let Some(found) = found.ok().filter(|_| has_python) else {
+        eprintln!("skipped: another user cannot run Python or this test");
+        return;
+    };
+    let told = String::from_utf8_lossy(&found.stdout);
+    assert!(
+        found.status.success() && told.contains(" 2 passed"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -173,21 +173,30 @@ fn a_run_is_resumed_with_the_same_options_of_python() {
 }
 
 #[test]
-fn a_prelude_and_axes() {
+fn a_prelude_has_names_and_axes_need_arrays() {
     let Some(python) = python() else { return };
     let folder = folder();
     folder
-        .write("common.py", "def mirrored(grid):\n    return grid[::-1]\n")
+        .write(
+            "common.py",
+            "def mirrored(grid):\n    return [row[::-1] for row in grid]\n",
+        )
         .write(
             "p/b.py",
             "from common import *\ndef main(grid):\n    return mirrored(grid)\n",
         )
         .write("p/c.py", "def main(grid):\n    return mirrored(grid)\n");
-    let options = format!("{python} --python-prelude common.py --python-axes xy");
-    let (done, document) = folder.run_json(&format!("--tasks tasks --programs p {options}"));
-    // Only an array has axes.
+    let options = format!("--tasks tasks --programs p {python} --python-prelude common.py");
+    let (done, document) = folder.run_json(&options);
+    assert_eq!(
+        (done.code, &document["tasks_solved"]),
+        (0, &2.into()),
+        "{}",
+        done.stderr
+    );
+    let (_, document) = folder.run_json(&format!("{options} --python-axes xy"));
     let reason = "the program takes an array: No module named 'numpy'";
-    assert!(told(&document)[0].contains(reason), "{}", done.stderr);
+    assert!(told(&document)[0].contains(reason), "{document}");
 }
 
 /// The processes whose parent is this one.
