@@ -85,6 +85,8 @@ impl Worker {
             .envs([("LANG", "C.UTF-8"), ("PYTHONHASHSEED", "0")])
             // A child could not use further threads, and they would not be there after a fork.
             .envs(["OPENBLAS", "OMP", "MKL"].map(|library| (format!("{library}_NUM_THREADS"), "1")))
+            // Otherwise each child finds the addresses of functions anew, and writes them into pages of its own.
+            .env("LD_BIND_NOW", "1")
             // Ctrl-C is the parent's, which may go on.
             .process_group(0)
             .stdin(OwnedFd::from(theirs))
