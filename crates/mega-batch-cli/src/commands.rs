@@ -45,7 +45,7 @@ mod threads;
 /// What the command can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    Run(run::Run),
+    Run(Box<run::Run>),
     Search(Box<search::Search>),
     Score(score::Score),
     Check(check::Check),

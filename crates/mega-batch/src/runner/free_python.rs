@@ -118,16 +118,14 @@ impl<'b> FreePython<'b> {
     fn run(&self, job: Job, is_over: &mut dyn FnMut() -> bool) -> Result<Outputs, PoolError> {
         let pairs = self.batch.pairs(self.batch.task(job));
         let inputs: Vec<Grid> = pairs.map(|(_, pair)| Grid::clone(&pair.input)).collect();
-        match (self.batch.python(), self.batch.program(job).python()) {
-            (Some(pool), Some(code)) => pool.run(code, &inputs, is_over),
-            _ => {
-                let failure = Failure {
-                    kind: FailureKind::NoProgram,
-                    line: 0,
-                    message: "in free Python, which only a pool runs".to_owned(),
-                };
-                Ok(vec![Err(failure); inputs.len()])
-            }
+        if let (Some(pool), Some(code)) = (self.batch.python(), self.batch.program(job).python()) {
+            return pool.run(code, &inputs, is_over);
         }
+        let failure = Failure {
+            kind: FailureKind::NoProgram,
+            line: 0,
+            message: "in free Python, which only a pool runs".to_owned(),
+        };
+        Ok(vec![Err(failure); inputs.len()])
     }
 }

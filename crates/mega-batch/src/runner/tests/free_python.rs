@@ -66,8 +66,8 @@ fn a_program_runs_once_on_all_pairs_of_a_task_as_do_equal_ones() {
             assert_eq!((of_a.len(), of_a), (1, of_c), "{job:?}");
         }
         assert_ne!(a[0].1, a[1].1);
-        assert_eq!(report.summary.backends.python, 3 * 110);
-        assert_eq!(report.summary.totals.right, 2 * 110);
+        assert_eq!(report.summary.backends.python, 3 * 113);
+        assert_eq!(report.summary.totals.right, 2 * 113);
         assert_eq!(report.summary.tasks_solved, 3);
     }
     // Without a pool nothing is run, nor taken for anything else.
@@ -78,6 +78,19 @@ fn a_program_runs_once_on_all_pairs_of_a_task_as_do_equal_ones() {
     let failures = alone.unwrap().summary.failures;
     let reason = "in free Python, which only a pool runs";
     assert_eq!(failures[0].outcome.error().unwrap(), reason);
+}
+
+/// Counts how often it is told of progress.
+struct Watch(usize);
+
+impl Sink for Watch {
+    fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: Progress) {
+        self.0 += 1;
+    }
 }
 
 #[test]
@@ -91,25 +104,16 @@ fn a_run_need_not_wait_for_a_program() {
     let tasks = [mirror_task("a", 2)];
     let batch = Batch::all_pairs(&programs, &tasks).with_python(&pool);
     for workers in [1, 2] {
-        let (began, mut told) = (Instant::now(), 0);
-        struct Watch<'w>(&'w mut usize);
-        impl Sink for Watch<'_> {
-            fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
-                Ok(())
-            }
-            fn progress(&mut self, _: Progress) {
-                *self.0 += 1;
-            }
-        }
+        let (began, mut watch) = (Instant::now(), Watch(0));
         let mut runner = Runner::new(&Options {
             time_limit: Some(Duration::from_millis(900)),
             ..options(Mode::Parallel, workers)
         })
         .unwrap();
-        let summary = runner.run_into(&batch, &mut Watch(&mut told)).unwrap();
+        let summary = runner.run_into(&batch, &mut watch).unwrap();
         assert!(!summary.is_complete() && summary.totals.evaluations == 0);
         assert!(began.elapsed() < Duration::from_secs(60));
         // The calling thread tells of it meanwhile.
-        assert!(told > 2, "{told}");
+        assert!(watch.0 > 2, "{}", watch.0);
     }
 }
