@@ -140,7 +140,12 @@ pub struct Program {
     variables: Vec<String>,
     steps: Vec<Step>,
     output: Operand,
+    /// The code of a program in free Python, which has no steps.
+    python: Option<Arc<[Vec<Block>]>>,
 }
+
+/// A block of code, and how many lines come before it in its text.
+pub type Block = (usize, String);
 
 /// Programs are equal if their names and steps are; their positions in a file do not count.
 impl PartialEq for Program {
@@ -152,6 +157,7 @@ impl PartialEq for Program {
             && (self.dialect, self.inputs) == (other.dialect, other.inputs)
             && self.variables == other.variables
             && self.output == other.output
+            && self.python == other.python
             && self.steps.len() == other.steps.len()
             && self.steps.iter().zip(&other.steps).all(same_step)
     }
@@ -160,6 +166,22 @@ impl PartialEq for Program {
 impl Eq for Program {}
 
 impl Program {
+    /// A program in free Python: lists of blocks of code, in one of which it is. It has no steps, and nothing in this
+    /// crate runs it: here it returns [`Value::Nothing`], which no grid is equal to.
+    pub fn in_python(name: impl Into<String>, code: impl Into<Arc<[Vec<Block>]>>) -> Self {
+        Self {
+            output: Operand::Literal(Value::Nothing),
+            python: Some(code.into()),
+            ..ProgramBuilder::new(name).program
+        }
+    }
+
+    /// Its code, if it is in free Python.
+    #[must_use]
+    pub fn python(&self) -> Option<&Arc<[Vec<Block>]>> {
+        self.python.as_ref()
+    }
+
     /// The name after `def`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -373,6 +395,7 @@ impl ProgramBuilder {
                 variables: inputs,
                 steps: Vec::new(),
                 output: Operand::Slot(Slot::INPUT),
+                python: None,
             },
         }
     }
@@ -596,6 +619,12 @@ impl From<Value> for Operand {
 /// The text of the program, which parses to the same program.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(code) = &self.python {
+            return code
+                .iter()
+                .flatten()
+                .try_for_each(|(_, code)| f.write_str(code));
+        }
         writeln!(f, "def {}({}):", self.name, self.inputs().join(", "))?;
         for step in &self.steps {
             f.write_str("    ")?;

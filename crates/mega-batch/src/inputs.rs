@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use arc_dsl::{ParseError, Program, TaskError, says_no_task, wide_text};
+use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -23,7 +24,7 @@ mod tasks;
 
 use packed::ArchiveListing;
 pub(crate) use packed::unpacked;
-pub use programs::{read_batts, read_programs, read_renames};
+pub use programs::{read_batts, read_programs, read_programs_with_python, read_renames};
 pub use tasks::{TasksRead, read_solutions, read_tasks};
 
 /// The maximum size of a file of tasks or programs: 1 GiB, ten times the public data in one file.
@@ -75,6 +76,21 @@ impl InputError {
     pub(crate) fn about(self, path: impl Into<String>) -> Self {
         let path = Some(path.into());
         Self { path, ..self }
+    }
+
+    /// An error of a text, at a line of the same file or, if that has several texts, of the text.
+    fn because(self, failure: &Failure) -> Self {
+        match &self.path {
+            None => Self {
+                line: Some(failure.line.max(1) as usize),
+                message: failure.message.clone(),
+                ..self
+            },
+            Some(_) => Self {
+                message: format!("line {} of the program: {}", failure.line, failure.message),
+                ..self
+            },
+        }
     }
 
     fn in_program(file: &Path, error: &ParseError) -> Self {

@@ -30,6 +30,7 @@ mod chunk;
 mod device;
 mod evaluator;
 mod fleet;
+mod free_python;
 mod host;
 mod merging;
 mod partition;
@@ -39,6 +40,7 @@ mod worker;
 
 use device::{DeviceStage, Fleet};
 use fleet::{OpenedDevice, OpenedDevices};
+use free_python::FreePython;
 use host::{Awake, Host};
 use merging::Plan;
 use queue::{Pace, Queue, on_devices};
@@ -141,6 +143,9 @@ fn room(options: &Options, executors: Executors, has_devices: bool) -> u64 {
         None => window as u64,
     }
 }
+
+/// A process takes about this time, so that each evaluation in free Python is worth a thread.
+const LEAST_BY_PYTHON: Duration = Duration::from_millis(1);
 
 /// How often a sink is told of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -287,10 +292,12 @@ impl Runner {
             let numbers = &self.device_numbers;
             DeviceStage::new(batch, keep_outputs, placement, shared_bytes, numbers)
         });
+        let free_python = FreePython::new(batch);
         let run = Run {
             runner: self,
             batch,
             programs: &programs,
+            free_python: &free_python,
             device_stage: device_stage.as_ref(),
             done: done.len() as u64,
             total: batch.evaluations(),
@@ -326,6 +333,7 @@ struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
     programs: &'r HostPrograms<'r>,
+    free_python: &'r FreePython<'r>,
     /// `None` without devices.
     device_stage: Option<&'r DeviceStage<'r>>,
     /// How many of its evaluations were done before.
@@ -388,6 +396,9 @@ impl Run<'_> {
         let room = is_delivered.then_some(room);
         let left = self.done..self.total;
         let (workers, pace) = (self.runner.workers.len(), &self.runner.pace);
+        if self.free_python.has_any() {
+            pace.replace(1, LEAST_BY_PYTHON);
+        }
         let plan = Plan::new(
             self.batch,
             options.merging,

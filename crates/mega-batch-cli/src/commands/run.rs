@@ -14,11 +14,13 @@ use mega_batch::{
     Mode, Options, Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
+use python_pool::Pool;
 use rayon::prelude::*;
 
 use super::exit::Exit;
 use super::log::Log;
 use super::output::Destination;
+use super::python::FreePython;
 use super::signals::Signals;
 use super::terminal::print_beside;
 use super::{
@@ -52,6 +54,9 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     how: ProgramFormat,
+
+    #[command(flatten)]
+    python: FreePython,
 
     /// Files of solutions to the tasks, in Kaggle's format; those in a folder of tasks are found without it.
     // The parser does not require an option that conflicts with one that is given.
@@ -215,7 +220,9 @@ impl Run {
         if !self.is_sequential() && self.tasks.is_empty() {
             threads::share()?;
         }
-        let (tasks, programs, errors, meant) = self.inputs();
+        let one = self.is_sequential().then_some(NonZeroUsize::MIN);
+        let python = self.python.pool(one.or(self.workers))?;
+        let (tasks, programs, errors, meant) = self.inputs(python.as_ref());
         tell(&errors);
         let batch = if self.all_pairs {
             Batch::all_pairs(&programs, &tasks)
@@ -226,6 +233,10 @@ impl Run {
             batch.train_only()
         } else {
             batch
+        };
+        let batch = match &python {
+            Some(pool) => batch.with_python(pool),
+            None => batch,
         };
         if !self.quiet {
             for odd in batch.notes() {
@@ -302,7 +313,10 @@ impl Run {
         matches!(self.mode, ModeName::Sequential)
     }
 
-    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Selection) {
+    fn inputs(
+        &self,
+        python: Option<&Pool>,
+    ) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Selection) {
         let mut read = if self.tasks.is_empty() {
             TasksRead {
                 tasks: builtin_tasks(self.pairs, self.is_sequential()),
@@ -325,7 +339,7 @@ impl Run {
         let programs = if self.programs.is_empty() {
             builtin_programs()
         } else {
-            let found = self.how.read(&self.programs);
+            let found = self.how.read(&self.programs, python);
             // A folder given as both is reported once.
             add_new(&mut read.notes, found.notes);
             add_new(&mut read.errors, found.errors);

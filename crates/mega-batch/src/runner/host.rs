@@ -5,7 +5,7 @@
 //! takes less time than waking a thread costs no more than on one thread. A device has no thread here that waits for
 //! it: whoever is free prepares its next window.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice::from_ref;
@@ -134,7 +134,9 @@ impl<'h, 'r> Host<'h, 'r> {
                 }
             }
             if let Some(claimed) = in_hand.take() {
-                self.run_claimed(claimed);
+                let tell =
+                    RefCell::new(|| run.tell_progress(delivery.sink(), &mut last_told, || 0));
+                self.run_claimed(claimed, &|| tell.borrow_mut()());
                 continue;
             }
             if queue.is_lost() {
@@ -207,7 +209,7 @@ impl<'h, 'r> Host<'h, 'r> {
                     self.wake_another(scope);
                 }
                 match claimed {
-                    Some(claimed) => self.run_claimed(claimed),
+                    Some(claimed) => self.run_claimed(claimed, &|| {}),
                     None if self.queue.wait_for_returned(ENDING) => {}
                     None => break,
                 }
@@ -220,8 +222,9 @@ impl<'h, 'r> Host<'h, 'r> {
         self.queue.helpers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Evaluates a chunk until its time is over, and returns the rest to the queue; or prepares a window.
-    fn run_claimed(self, claimed: Claimed) {
+    /// Evaluates a chunk until its time is over, and returns the rest to the queue; or prepares a window. `meanwhile` is
+    /// called a few times a second while it waits for a process.
+    fn run_claimed(self, claimed: Claimed, meanwhile: &dyn Fn()) {
         let time = claimed.time;
         let (mut chunk, mut results) = match claimed.work {
             Work::Chunk(chunk, results) => (chunk, results),
@@ -242,7 +245,10 @@ impl<'h, 'r> Host<'h, 'r> {
             Some(plan) if !is_answered => self.merge(plan, &units, &mut chunk, time),
             _ => None,
         };
-        let finished = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
+        let finished = {
+            let watch = Watch::of(2 * time).meanwhile(meanwhile);
+            self.evaluate(&units, &mut chunk, watch, &mut results)
+        };
         if self.workers_count {
             self.count(chunk.evaluations.start, &results);
         }
@@ -323,7 +329,7 @@ impl<'h, 'r> Host<'h, 'r> {
         self,
         units: &[Unit],
         chunk: &mut Chunk,
-        watch: Watch,
+        watch: Watch<'_>,
         results: &mut Vec<Known>,
     ) -> usize {
         let run = self.run;

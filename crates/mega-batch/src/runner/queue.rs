@@ -98,7 +98,7 @@ impl Pace {
     }
 
     /// Records a measurement and drops all earlier ones.
-    fn replace(&self, evaluations: u64, time: Duration) {
+    pub(super) fn replace(&self, evaluations: u64, time: Duration) {
         let picoseconds = (time.as_nanos() as u64).saturating_mul(1000);
         if let Some(each) = picoseconds.checked_div(evaluations) {
             self.0.store(each.max(1), Ordering::Relaxed);
