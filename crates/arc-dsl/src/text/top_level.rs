@@ -439,6 +439,8 @@ impl<'t> Module<'t> {
                 self.globals
                     .bind(name.text, name.line, Binding::Other(what));
             }
+            let names = tokens.iter().filter(|it| it.kind == TokenKind::Name);
+            self.unread.extend(names.map(|it| it.text));
             self.decorators.clear();
             self.pass_over(first);
             return Ok(());
