@@ -474,7 +474,7 @@ impl<'t> Module<'t> {
                     let quoted = id.starts_with('"').then(|| serde_json::from_str(id).ok());
                     return Some(quoted.flatten().unwrap_or_else(|| id.to_owned()));
                 }
-            } else if !line.starts_with('@') {
+            } else if !line.starts_with('@') && !line.trim().is_empty() {
                 return None;
             }
             above = &above[..above.len() - line.len()];

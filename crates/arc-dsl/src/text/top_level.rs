@@ -169,11 +169,7 @@ impl<'t> Module<'t> {
         let import = tokens.import()?;
         let mut imports = Lowering::within(self, block, self.dialect()).imports(&import);
         if let Some(star) = imports.star {
-            let is_read = match star {
-                StarImport::Beside(_) => StarImport::of(imports.module) != StarImport::Unknown,
-                star => star != StarImport::Unknown,
-            };
-            if !is_read {
+            if star == StarImport::Unknown {
                 let module = told(imports.module);
                 self.note(first, ParseErrorKind::UnknownModule { module });
             }
