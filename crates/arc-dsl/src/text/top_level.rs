@@ -168,11 +168,9 @@ impl<'t> Module<'t> {
         let first = block.tokens[at];
         let import = tokens.import()?;
         let mut imports = Lowering::within(self, block, self.dialect()).imports(&import);
-        if let Some(star) = imports.star {
-            if star == StarImport::Unknown {
-                let module = told(imports.module);
-                self.note(first, ParseErrorKind::UnknownModule { module });
-            }
+        if imports.star == Some(StarImport::Unknown) {
+            let module = told(imports.module);
+            self.note(first, ParseErrorKind::UnknownModule { module });
         }
         self.bind_imports(first, &imports);
         let is_other = |(_, binding): &(Token<'t>, Binding<'t>)| {

@@ -113,7 +113,7 @@ impl<'t> Lowering<'_, 't> {
         let condition = self.argument(condition)?;
         let (other, of_other) = self.side(token, other)?;
         let (value, of_value) = self.side(token, value)?;
-        self.chosen(token, condition, value, other, of_value.and(of_other))
+        self.chosen(token, condition, value, other, of_value.and(&of_other))
     }
 
     /// Values joined by `or` or `and`; the first one that is true, or that is not, decides.
@@ -143,7 +143,7 @@ impl<'t> Lowering<'_, 't> {
             };
             return Ok(call(primitive, [value, right], token));
         }
-        let ty = self.known_type(&value).and(of_side);
+        let ty = self.known_type(&value).and(&of_side);
         let ended = Side::Known(self.as_truth(value.clone(), is_or, token));
         let (yes, no) = if is_or { (ended, side) } else { (side, ended) };
         self.chosen(token, value, yes, no, ty)

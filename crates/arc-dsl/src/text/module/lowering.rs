@@ -81,7 +81,7 @@ pub(in crate::text) struct KnownType {
 
 impl KnownType {
     /// The type of a value that is one of two.
-    pub(in crate::text) fn and(self, other: Self) -> Self {
+    pub(in crate::text) fn and(self, other: &Self) -> Self {
         Self {
             is_of_grid: self.is_of_grid || other.is_of_grid,
             ty: self.ty.filter(|ty| other.ty.as_ref() == Some(ty)),

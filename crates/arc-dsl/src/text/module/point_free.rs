@@ -451,10 +451,9 @@ fn call_count(function: &Program, given: &[Option<Operand>]) -> u32 {
         let is_made_before = match step.callee {
             Callee::Primitive(it) if COMBINATORS.contains(&it) => {
                 let mut arguments = it.parameters().iter().zip(&step.arguments);
-                arguments.all(|((_, kind), argument)| match known_of(argument) {
-                    (is_constant, is_function) => {
-                        is_constant && (is_function || *kind != Type::Callable)
-                    }
+                arguments.all(|((_, kind), argument)| {
+                    let (is_constant, is_function) = known_of(argument);
+                    is_constant && (is_function || *kind != Type::Callable)
                 })
             }
             _ => false,
