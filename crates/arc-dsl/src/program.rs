@@ -78,8 +78,22 @@ impl Operand {
         match self {
             Operand::Slot(slot) => Some(Callee::Slot(*slot)),
             Operand::Primitive(primitive) => Some(Callee::Primitive(*primitive)),
+            Operand::Literal(Value::Foreign(crate::Foreign::Primitive(primitive))) => {
+                Some(Callee::Typed(*primitive))
+            }
             Operand::Constant(_) | Operand::Literal(_) => None,
         }
+    }
+
+    /// The same, or why it cannot be called.
+    pub(crate) fn called(&self) -> Result<Callee, BuildError> {
+        self.callee().ok_or_else(|| {
+            BuildError::NotCallable(match self {
+                Operand::Constant(constant) => format!("the constant `{constant}`"),
+                Operand::Literal(value) => value.kind().to_string(),
+                Operand::Slot(_) | Operand::Primitive(_) => String::new(),
+            })
+        })
     }
 }
 
@@ -307,6 +321,9 @@ pub enum BuildError {
     /// An operand belongs to another program.
     #[error("an operand is no variable of this program")]
     UnknownSlot,
+    /// A constant or a literal is called.
+    #[error("expected a primitive or a variable to call, found {0}")]
+    NotCallable(String),
     /// A literal holds an integer that no program can compute.
     #[error("a literal holds an integer past {MAX_INT}")]
     Literal,
@@ -545,9 +562,7 @@ impl ProgramBuilder {
         };
         for step in &function.steps {
             let callee = match step.callee {
-                Callee::Slot(slot) => variables[slot.index()]
-                    .callee()
-                    .ok_or(BuildError::UnknownSlot)?,
+                Callee::Slot(slot) => variables[slot.index()].called()?,
                 callee => callee,
             };
             let given = step.arguments.iter();
