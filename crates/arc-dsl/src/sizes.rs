@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::budget::Context;
 use crate::grid::Grid;
 use crate::patch::Cell;
+use crate::primitives::untyped::COPIES;
 use crate::program::{Callee, Operand, Program};
 use crate::value::Value;
 use crate::value::function::FunctionKind;
@@ -31,6 +32,7 @@ enum Known<'a> {
 struct Patch {
     /// Whether all have colours of grids.
     is_object: bool,
+    is_tuple: bool,
     /// It weighs less than this.
     weight: u64,
 }
@@ -97,7 +99,8 @@ impl Calls {
             Value::Primitive(primitive) => {
                 let result = of_call(*primitive, arguments)?;
                 let weight = result.most_weight()?;
-                self.left = self.left.checked_sub(weight)?;
+                let copies = copied(*primitive, arguments)?;
+                self.left = self.left.checked_sub(weight)?.checked_sub(copies)?;
                 return (weight <= self.most).then_some(result);
             }
             Value::Function(function) => function,
@@ -152,6 +155,7 @@ impl Patch {
         };
         Some(Self {
             is_object,
+            is_tuple: matches!(value, Value::Tuple(_)),
             weight: u64::from(value.weight()),
         })
     }
@@ -168,6 +172,7 @@ impl Patch {
         all.all(|it| it.is_some_and(|it| it.is_object == is_object))
             .then_some(Self {
                 is_object,
+                is_tuple: matches!(sets, Value::Tuple(_)),
                 // With what it keeps to find its order.
                 weight: 2 * u64::from(sets.weight()),
             })
@@ -241,11 +246,33 @@ fn size_of(grid: &Grid) -> Option<Size> {
     (grid.height() > 0 && grid.width() > 0).then_some((grid.height(), grid.width()))
 }
 
+/// What a call holds of arguments that are not of the types of its signature: tuples of cells where it takes sets.
+fn copied(primitive: Primitive, arguments: &[Known<'_>]) -> Option<u64> {
+    let is_tuple = |it: &Known<'_>| it.patch().is_some_and(|patch| patch.is_tuple);
+    if primitive == Primitive::Merge || !arguments.iter().any(is_tuple) {
+        return Some(0);
+    }
+    let mut weights = arguments.iter().map(|it| match it {
+        Known::Value(value) => Some(u64::from(value.weight())),
+        known => known.most_weight(),
+    });
+    weights
+        .try_fold(0_u64, |all, weight| all.checked_add(weight?))?
+        .checked_mul(COPIES)
+}
+
 /// What is known of the result of a call that does not fail.
 fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a>> {
     use Primitive as P;
     let grid = |size: Size| Some(Known::Grid(size));
-    let patch = |is_object, weight| Some(Known::Patch(Patch { is_object, weight }));
+    let patch = |is_object, weight| {
+        let is_tuple = false;
+        Some(Known::Patch(Patch {
+            is_object,
+            is_tuple,
+            weight,
+        }))
+    };
     match (primitive, arguments) {
         (P::Identity, [it]) => Some(it.clone()),
         (P::Paint | P::Underpaint, [to, object]) => object.object().and(grid(to.size()?)),
@@ -322,7 +349,7 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
         }
         (P::Combine, [a, b]) => {
             let (a, b) = (a.patch()?, b.patch()?);
-            (a.is_object == b.is_object).then_some(())?;
+            (a.is_object == b.is_object && !a.is_tuple && !b.is_tuple).then_some(())?;
             patch(a.is_object, 2 * (a.weight + b.weight))
         }
         (P::Recolor, [colour, of]) if colour.is_colour() => patch(true, 2 * of.patch()?.weight),
@@ -389,7 +416,7 @@ mod tests {
             let end = end.replace("objects_of(I)", "merge(objects(I, F, F, T))");
             let program = format!("def solve(I):\n    {end}\n    return O\n");
             let program = parse_programs(&program).remove(0).unwrap();
-            for max_memory in [30, 90, 8_000_000] {
+            for max_memory in [30, 90, 300, 1_000, 3_000, 8_000_000] {
                 let limits = Limits {
                     max_memory,
                     ..Limits::default()
@@ -410,6 +437,6 @@ mod tests {
                 }
             }
         }
-        assert!(known > 120 && all > 900, "{known} of {all}");
+        assert!(known > 400 && all > 2_500, "{known} of {all}");
     }
 }

@@ -12,9 +12,11 @@ use arc_dsl::{Dialect, Limits, Program, Reading, broken_json, builtin};
 use exit::Exit;
 use grouped::GroupedErrors;
 use mega_batch::inputs::{
-    InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
+    InputError, ProgramsRead, TasksRead, read_programs, read_programs_with_python, read_renames,
+    read_tasks, read_text,
 };
 use mega_batch::{CheckpointError, Runner, escaped};
+use python_pool::Pool;
 use serde_json::Value;
 
 mod batt;
@@ -29,6 +31,7 @@ mod log;
 mod output;
 pub(crate) mod paths;
 mod prove;
+mod python;
 mod report;
 mod run;
 mod score;
@@ -42,7 +45,7 @@ mod threads;
 /// What the command can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    Run(run::Run),
+    Run(Box<run::Run>),
     Search(Box<search::Search>),
     Score(score::Score),
     Check(check::Check),
@@ -277,13 +280,13 @@ impl ProgramFormat {
         if programs.is_empty() {
             return (builtin_programs(), Vec::new());
         }
-        let read = self.read(programs);
+        let read = self.read(programs, None);
         note(&read.notes);
         (read.programs, read.errors)
     }
 
-    /// Reads programs; none if the renames cannot be read.
-    fn read(&self, programs: &[PathBuf]) -> ProgramsRead {
+    /// Reads programs, with a pool those in free Python too; none if the renames cannot be read.
+    fn read(&self, programs: &[PathBuf], python: Option<&Pool>) -> ProgramsRead {
         match self.names.as_deref().map(read_renames).transpose() {
             Ok(names) => {
                 let reading = Reading {
@@ -291,7 +294,10 @@ impl ProgramFormat {
                     names: names.unwrap_or_default(),
                     ..Reading::default()
                 };
-                read_programs(programs, &reading)
+                match python {
+                    Some(pool) => read_programs_with_python(programs, &reading, pool),
+                    None => read_programs(programs, &reading),
+                }
             }
             Err(error) => {
                 let mut read = ProgramsRead::default();

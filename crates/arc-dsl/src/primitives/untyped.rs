@@ -68,10 +68,12 @@ pub(super) fn call(
     cx.attribute(primitive, result)
 }
 
+/// How much is held of the arguments: elements are taken out one by one and copied; a pair of integers becomes a vector.
+pub(crate) const COPIES: u64 = 8;
+
 /// The result in Python, whatever the types of the arguments.
 fn evaluate(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> PythonResult {
-    // Elements are taken out one by one, copied and sorted several times; a pair of integers becomes a vector.
-    const COPIES: u64 = 8;
+    // Elements are sorted several times.
     const LOOKS: u64 = 16;
     let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
     cx.work(LOOKS * weight)?;

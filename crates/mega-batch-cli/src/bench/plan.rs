@@ -232,7 +232,7 @@ mod tests {
             );
             let placement = mode.uses_devices().then_some(Placement::Devices);
             assert_eq!(options.placement, placement, "{mode}");
-            assert!(!options.keep_costs);
+            assert!(!options.keep_tuning);
         }
         assert_eq!(BenchMode::Gpu.options(None).gpus, Some(1));
         assert_eq!(BenchMode::Gpus.options(None).gpus, None);

@@ -156,7 +156,7 @@ fn bad_programs() {
     );
     check_body(
         "for x1 in I: pass",
-        "bad.py:2:5: found the keyword `for`, but only calls are allowed: \
+        "bad.py:2:5: found the keyword `for`, which is not read: \
          expected `name = primitive(arguments)` or `return value`",
     );
     check(

@@ -16,6 +16,8 @@
 //! If neither answers, the answer is the reference's limit. So whether a machine or batt gets further than the
 //! reference does not depend on the backend, on how often the program is evaluated, or on the other programs.
 //!
+//! A program in free Python is asked of the pool of its batch alone ([`free_python`](super::free_python)).
+//!
 //! Within limits that [machines do not support](Backend::allows), only the reference is asked.
 
 use std::any::Any;

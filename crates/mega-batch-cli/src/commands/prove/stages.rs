@@ -9,14 +9,12 @@ use arc_check::selfcheck::device::{self as check, Checked, Report};
 use arc_dsl::{MAX_SIDE, builtin};
 use gpu_kernels::device::cuda::{Buffer, CudaDevice};
 use gpu_kernels::device::{Device as _, DeviceError, open};
-use mega_batch::calibration::{self, Sample};
-use mega_batch::costs::ExecutorId;
-use mega_batch::devices::Host;
+use mega_batch::tuning::{self, DeviceIdentity};
 use mega_batch::{Backend, Batch, Mode, OnDevice, Options, Placement, Runner};
 use serde_json::{Value, json};
 
 use super::super::builtin_programs;
-use super::super::devices::{Measured, MeasuredReport};
+use super::super::devices::MeasuredReport;
 use super::record::Sheet;
 use super::{Parts, StageContext, cupy, driver};
 use crate::bench::device::{
@@ -534,37 +532,24 @@ fn shapes(inside: &StageContext<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
         .into_iter()
         .next()
         .context("there is no GPU")??;
-    let host = Host::this();
-    let device = Box::new(|| open::gpu(0));
-    let found = Measured {
-        id: ExecutorId::device(&information, &host),
-        result: calibration::device(device, &Sample::builtin(), budget),
-    };
-    if let Ok(calibration) = &found.result {
-        match calibration.shape {
-            Some(best) => sheet.say(format_args!(
-                "the fastest of {} shapes: {} warps a block, {} evaluations side by side, {} blocks a \
-                 multiprocessor; {:.1} us a batch, by default {:.1} us",
-                best.tried,
-                best.tuning.warps,
-                best.tuning.side_by_side,
-                best.tuning.blocks,
-                best.time.as_secs_f64() * 1e6,
-                best.default_time.as_secs_f64() * 1e6
-            )),
-            None => sheet.page.left_out.push("no shape was timed".to_owned()),
-        }
-        for point in &calibration.points {
-            sheet.say(format_args!(
-                "kind {:>2}, {:>6} evaluations: {:>10.1} us",
-                point.kind.0,
-                point.items,
-                point.seconds * 1e6
-            ));
-        }
+    let best = tuning::tune(Box::new(|| open::gpu(0)), budget)?;
+    match best {
+        Some(best) => sheet.say(format_args!(
+            "the fastest of {} shapes: {} warps a block, {} evaluations side by side, {} blocks a \
+             multiprocessor; {:.1} us a batch, by default {:.1} us",
+            best.tried,
+            best.tuning.warps,
+            best.tuning.side_by_side,
+            best.tuning.blocks,
+            best.time.as_secs_f64() * 1e6,
+            best.default_time.as_secs_f64() * 1e6
+        )),
+        None => sheet.page.left_out.push("no shape was timed".to_owned()),
     }
-    sheet.page.result = serde_json::to_value(MeasuredReport::new(&found))?;
-    found.result.map(drop).map_err(Into::into)
+    let id = DeviceIdentity::of(&information);
+    let report = best.map(|best| MeasuredReport::new(&id, &best));
+    sheet.page.result = serde_json::to_value(report)?;
+    Ok(())
 }
 
 /// The smallest piece of memory allocated when a GPU is filled.
