@@ -28,7 +28,6 @@ mod grouped;
 mod log;
 mod output;
 pub(crate) mod paths;
-mod prove;
 mod report;
 mod run;
 mod score;
@@ -48,8 +47,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Report(report::Report),
     Batt(batt::Batt),
-    Bench(bench::Bench),
-    Prove(Box<prove::Prove>),
+    Bench(Box<bench::Bench>),
     Show(show::Show),
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
@@ -68,7 +66,6 @@ impl Command {
             Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
-            Command::Prove(prove) => prove.run(),
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),
             Command::Selfcheck(selfcheck) => selfcheck.run(),
