@@ -63,6 +63,7 @@ impl Clock {
             kind: kind.to_owned(),
             size,
             mode: BenchMode::Kernel,
+            count: None,
             seconds,
             batches: seconds.samples,
             // A clock that has not moved has too low a resolution.

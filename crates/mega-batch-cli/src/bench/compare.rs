@@ -35,7 +35,7 @@ pub(crate) fn read(file: &Path) -> anyhow::Result<Document> {
     if prove.is_some() {
         bail!(
             "{name}: expected the bench.json of a benchmark, found a document of an earlier version's `prove` or \
-             `bench --backend`: its figures are compared by eye"
+             `bench --backend`, which is not compared"
         );
     }
     match schema {

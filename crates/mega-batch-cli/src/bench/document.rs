@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context;
 use mega_batch::OnDevice;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::Environment;
 use super::plan::{BenchMode, PlanNote};
 use super::statistics::Spread;
+use crate::table::thousands;
 
 /// The version of the document's schema.
 pub(crate) const SCHEMA: u32 = 1;
@@ -46,8 +48,9 @@ pub(crate) struct Found {
     /// What was left out for lack of time or memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<String>,
-    /// How times change with more workers and more GPUs.
-    pub(crate) scaling: Vec<Scale>,
+    /// The largest batches of some kinds by number of workers and of GPUs.
+    #[serde(default)]
+    pub(crate) by_count: Vec<Cell>,
     /// Single figures; the lines of their stages tell them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) figures: Vec<Figure>,
@@ -59,7 +62,7 @@ impl Found {
         self.cells.extend(other.cells);
         self.not_measured.extend(other.not_measured);
         self.left_out.extend(other.left_out);
-        self.scaling.extend(other.scaling);
+        self.by_count.extend(other.by_count);
         self.figures.extend(other.figures);
     }
 }
@@ -264,6 +267,9 @@ pub(crate) struct Cell {
     /// Evaluations of a batch.
     pub(crate) size: usize,
     pub(crate) mode: BenchMode,
+    /// The number of workers or GPUs, if it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<usize>,
     /// Seconds of a batch: wall-clock time, of [`BenchMode::Kernel`] by the device's clock.
     pub(crate) seconds: Spread,
     /// Batches that were timed.
@@ -273,7 +279,7 @@ pub(crate) struct Cell {
     /// The mean number of calls of an evaluation's program.
     #[serde(default)]
     pub(crate) steps: f64,
-    /// Against the sequential mode; `None` for the emulated device, which is there to see that it works.
+    /// Against the sequential mode, or one worker or GPU; `None` for the emulated device, which is there to see that it works.
     pub(crate) speedup: Option<Spread>,
     /// What devices did in a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -285,58 +291,44 @@ pub(crate) struct Cell {
 pub(crate) struct DeviceShare {
     /// The share of the evaluations that ran on devices.
     pub(crate) evaluations: f64,
-    /// Why others ran on the host, the most frequent reasons first: programs that devices do not run, and evaluations
-    /// that they bailed out of.
-    pub(crate) host_reasons: Vec<(String, u64)>,
     /// How a device failed, if one did.
     pub(crate) failure: Option<String>,
-    pub(crate) devices: Vec<DeviceStages>,
+    /// Why others ran on the host, and where the time of the devices went.
+    #[serde(default)]
+    pub(crate) remarks: Vec<String>,
 }
 
-/// Where the time of a device went, in seconds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct DeviceStages {
-    pub(crate) name: String,
-    pub(crate) batches: u64,
-    pub(crate) prepare: f64,
-    pub(crate) upload: f64,
-    pub(crate) compute: f64,
-    pub(crate) download: f64,
-    pub(crate) elapsed: f64,
-    /// How well it was used, and what it waited for.
-    pub(crate) bottleneck: String,
-}
-
-/// How many reasons are kept.
+/// How many reasons are told.
 const REASONS: usize = 5;
 
 impl DeviceShare {
     /// For a batch of `size` evaluations.
     pub(super) fn of(device: &OnDevice, size: usize) -> Self {
+        // Programs that devices do not run, and evaluations that they bailed out of.
         let reasons = device.programs_host_only.iter().chain(&device.bail_outs);
-        let mut reasons: Vec<(String, u64)> = reasons
-            .map(|(reason, count)| (reason.clone(), *count))
-            .collect();
-        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        reasons.truncate(REASONS);
-        let devices = device.activities.iter().map(|(name, activity)| {
+        let mut reasons: Vec<(&String, &u64)> = reasons.collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let reasons = reasons.iter().take(REASONS);
+        let reasons = reasons.map(|(reason, count)| format!("{reason} ({})", thousands(**count)));
+        let reasons: Vec<String> = reasons.collect();
+        let on_host =
+            (!reasons.is_empty()).then(|| format!("the host the others: {}", reasons.join(", ")));
+        let activities = device.activities.iter().map(|(name, activity)| {
+            let ms = |time: Duration| time.as_secs_f64() * 1e3;
             let stages = activity.stages;
-            DeviceStages {
-                name: name.clone(),
-                batches: activity.batches,
-                prepare: stages.prepare.as_secs_f64(),
-                upload: stages.upload.as_secs_f64(),
-                compute: stages.compute.as_secs_f64(),
-                download: stages.download.as_secs_f64(),
-                elapsed: activity.elapsed.as_secs_f64(),
-                bottleneck: activity.to_string(),
-            }
+            format!(
+                "{name}: {activity}; of {:.2} ms it prepared {:.2}, uploaded {:.2}, computed {:.2}, downloaded {:.2}",
+                ms(activity.elapsed),
+                ms(stages.prepare),
+                ms(stages.upload),
+                ms(stages.compute),
+                ms(stages.download)
+            )
         });
         Self {
             evaluations: device.evaluations as f64 / size.max(1) as f64,
-            host_reasons: reasons,
             failure: device.failure.clone(),
-            devices: devices.collect(),
+            remarks: on_host.into_iter().chain(activities).collect(),
         }
     }
 }
@@ -349,28 +341,6 @@ pub(crate) struct NotMeasured {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) above: Option<usize>,
     pub(crate) reason: String,
-}
-
-/// The resource whose number varies in a [`Scale`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Resource {
-    Workers,
-    Gpus,
-}
-
-/// The largest batches of a kind on a number of workers or GPUs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Scale {
-    pub(crate) kind: String,
-    /// Evaluations of a batch.
-    pub(crate) size: usize,
-    pub(crate) resource: Resource,
-    pub(crate) count: usize,
-    /// Wall-clock seconds of a batch.
-    pub(crate) seconds: Spread,
-    /// Against one of them.
-    pub(crate) speedup: Spread,
 }
 
 impl Document {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use super::clock::Clock;
-use super::document::{Cell, DeviceShare, NotMeasured, Resource, Scale};
+use super::document::{Cell, DeviceShare, NotMeasured};
 use super::measure::{Contender, Load, Turns};
 use super::plan::{BenchMode, Plan};
 use super::stages::{Context, Sheet};
 use super::statistics::{Spread, ratios};
-use super::table::{heading, line, row, scale_row};
+use super::table::{self, heading, line, row};
 use super::workload::{Pool, Workload};
 
 /// In batches of up to this size outputs are compared too, not only outcomes; outputs take most of a result's memory.
@@ -77,19 +77,25 @@ pub(super) fn measure(
             continue;
         }
         let workers = modes.contenders.iter().map(|one| one.runner.workers());
-        let workers = workers.max().unwrap_or(1);
         let gpus = stage.environment.gpus().len();
-        for (resource, most) in [(Resource::Workers, workers), (Resource::Gpus, gpus)] {
-            if most > 1 && plan.is_over() {
-                let left = format!("{name}, 1 to {}", resource.counted(most));
+        let counted = [
+            (BenchMode::Parallel, workers.max().unwrap_or(1)),
+            (BenchMode::Gpus, gpus),
+        ];
+        for (mode, all) in counted {
+            if all < 2 || largest > plan.most(mode) {
+                continue;
+            }
+            if plan.is_over() {
+                let left = format!("{name}, 1 to {}", table::counted(mode, all));
                 sheet.part.found.left_out.push(left);
                 continue;
             }
-            let scales = scales(plan, &load(largest), resource, most)?;
-            for scale in &scales {
-                sheet.print(line(&scale_row(scale)));
+            let cells = Modes::counted(plan, mode, all)?.row(plan, &load(largest))?;
+            for cell in &cells {
+                sheet.print(line(&row(cell)));
             }
-            sheet.part.found.scaling.extend(scales);
+            sheet.part.found.by_count.extend(cells);
         }
     }
     Ok(())
@@ -116,9 +122,12 @@ fn failure(cell: &Cell) -> Option<String> {
 
 /// The modes that can be measured here, each with its runner.
 struct Modes {
-    all: Vec<BenchMode>,
+    /// With the number of workers or GPUs, if it is given.
+    all: Vec<(BenchMode, Option<usize>)>,
     /// In the same order.
     contenders: Vec<Contender>,
+    /// The one that speed-ups are over.
+    base: Option<usize>,
     /// Runners that keep outputs, to compare them; they are not measured.
     with_outputs: Vec<Contender>,
 }
@@ -134,6 +143,7 @@ impl Modes {
         let mut found = Self {
             all: Vec::new(),
             contenders: Vec::new(),
+            base: None,
             with_outputs: Vec::new(),
         };
         let gpus = stage.environment.gpus().len();
@@ -155,7 +165,10 @@ impl Modes {
             };
             let (above, reason) = match contender {
                 Ok(contender) => {
-                    found.all.push(mode);
+                    if mode == BenchMode::Sequential {
+                        found.base = Some(found.all.len());
+                    }
+                    found.all.push((mode, None));
                     found.contenders.push(contender);
                     options.keep_outputs = true;
                     // If a device cannot be opened again, its outcomes are compared all the same.
@@ -178,16 +191,37 @@ impl Modes {
         Ok(found)
     }
 
+    /// One mode on 1 to all workers or GPUs.
+    fn counted(plan: &Plan, mode: BenchMode, all: usize) -> anyhow::Result<Self> {
+        let mut found = Self {
+            all: Vec::new(),
+            contenders: Vec::new(),
+            base: Some(0),
+            with_outputs: Vec::new(),
+        };
+        for count in counts(all) {
+            let mut options = mode.options(plan.workers);
+            match mode {
+                BenchMode::Parallel => options.workers = NonZeroUsize::new(count),
+                _ => options.gpus = Some(count),
+            }
+            let name = table::counted(mode, count);
+            if let Ok(contender) = Contender::new(name, &options, usize::MAX)? {
+                found.contenders.push(contender);
+                found.all.push((mode, Some(count)));
+            }
+        }
+        Ok(found)
+    }
+
     /// The cells of one kind and size.
     fn row(&mut self, plan: &Plan, load: &Load<'_>) -> anyhow::Result<Vec<Cell>> {
         let turns = load.measure(&mut self.contenders, plan)?;
         let steps = load.steps()?;
-        let sequential = self.all.iter().zip(&turns);
-        let mut sequential = sequential.filter(|(mode, _)| **mode == BenchMode::Sequential);
-        let base: Vec<f64> = sequential
-            .find_map(|(_, turns)| Some(turns.as_ref()?.seconds.clone()))
-            .unwrap_or_default();
-        let cells = self.all.iter().zip(&turns).filter_map(|(&mode, turns)| {
+        let base = self.base.and_then(|at| turns.get(at)?.as_ref());
+        let base = base.map_or(&[][..], |turns| &turns.seconds);
+        let cells = self.all.iter().zip(&turns);
+        let cells = cells.filter_map(|(&(mode, count), turns)| {
             let Turns {
                 seconds,
                 batches,
@@ -199,6 +233,7 @@ impl Modes {
                 kind: load.kind.to_owned(),
                 size: load.size,
                 mode,
+                count,
                 seconds: spread,
                 batches: *batches,
                 evaluations_per_second: load.size as f64 / spread.median,
@@ -206,7 +241,7 @@ impl Modes {
                 speedup: if mode == BenchMode::Emulated {
                     None
                 } else {
-                    ratios(&base, seconds)
+                    ratios(base, seconds)
                 },
                 on_device: device.map(|device| DeviceShare::of(device, load.size)),
             })
@@ -222,52 +257,6 @@ fn counts(most: usize) -> BTreeSet<usize> {
     both.take_while(|count| *count < most)
         .chain([most])
         .collect()
-}
-
-/// One kind on 1 to `most` workers or GPUs, by turns. None if there are fewer than two.
-fn scales(
-    plan: &Plan,
-    load: &Load<'_>,
-    resource: Resource,
-    most: usize,
-) -> anyhow::Result<Vec<Scale>> {
-    let mode = match resource {
-        Resource::Workers => BenchMode::Parallel,
-        Resource::Gpus => BenchMode::Gpus,
-    };
-    if most < 2 || load.size > plan.most(mode) {
-        return Ok(Vec::new());
-    }
-    let mut contenders = Vec::new();
-    let mut taken = Vec::new();
-    for count in counts(most) {
-        let mut options = mode.options(plan.workers);
-        match resource {
-            Resource::Workers => options.workers = NonZeroUsize::new(count),
-            Resource::Gpus => options.gpus = Some(count),
-        }
-        if let Ok(contender) = Contender::new(resource.counted(count), &options, usize::MAX)? {
-            contenders.push(contender);
-            taken.push(count);
-        }
-    }
-    let turns = load.measure(&mut contenders, plan)?;
-    let base: &[f64] = match turns.first() {
-        Some(Some(one)) => &one.seconds,
-        _ => &[],
-    };
-    let scales = taken.iter().zip(&turns).filter_map(|(&count, turns)| {
-        let seconds = &turns.as_ref()?.seconds;
-        Some(Scale {
-            kind: load.kind.to_owned(),
-            size: load.size,
-            resource,
-            count,
-            seconds: Spread::of(seconds)?,
-            speedup: ratios(base, seconds)?,
-        })
-    });
-    Ok(scales.collect())
 }
 
 #[cfg(test)]
@@ -309,7 +298,7 @@ mod tests {
             assert!(speedup.least <= speedup.median && speedup.median <= speedup.greatest);
             assert!(cell.mode != BenchMode::Sequential || (speedup.median - 1.0).abs() < 1e-12);
         }
-        let counts = part.found.scaling.iter().map(|scale| scale.count);
+        let counts = part.found.by_count.iter().filter_map(|cell| cell.count);
         assert_eq!(counts.collect::<Vec<_>>(), [1, 2].repeat(3));
         let missing = part.found.not_measured.iter();
         let missing: Vec<_> = missing.map(|not| (not.mode, &*not.reason)).collect();
@@ -324,7 +313,7 @@ mod tests {
             ..plan(&[1])
         };
         let found = measured(plan).found;
-        assert!(found.cells.is_empty() && found.scaling.is_empty());
+        assert!(found.cells.is_empty() && found.by_count.is_empty());
         let kinds = OF_GUIDES.iter().map(Workload::name);
         assert!(found.left_out.into_iter().eq(kinds));
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::document::{Document, Finding};
 use super::stages::STAGES;
-use super::table::{ComparisonLines, heading, row, scale_row};
+use super::table::{ComparisonLines, heading, row};
 use crate::table::thousands;
 
 /// The page of a benchmark.
@@ -23,9 +23,9 @@ pub(crate) fn page(document: &Document) -> String {
     let found = &document.found;
     page.line(format_args!("## Times by kind, size and mode"));
     page.rows(found.cells.iter().map(row));
-    if !found.scaling.is_empty() {
+    if !found.by_count.is_empty() {
         page.line(format_args!("## More workers and GPUs"));
-        page.rows(found.scaling.iter().map(scale_row));
+        page.rows(found.by_count.iter().map(row));
     }
     if let Some(comparison) = &document.comparison {
         page.line(format_args!("## Beside an earlier one"));

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use super::document::Cell;
 use super::document::Comparison;
-use super::document::{Cell, Resource, Scale};
+use super::plan::BenchMode;
 use super::statistics::Spread;
 use crate::table::thousands;
 
@@ -67,25 +68,13 @@ pub(super) fn row(cell: &Cell) -> [String; 8] {
     [
         cell.kind.clone(),
         thousands(cell.size as u64),
-        cell.mode.name().to_owned(),
+        cell.count.map_or_else(
+            || cell.mode.name().to_owned(),
+            |count| counted(cell.mode, count),
+        ),
         time(cell.seconds.median),
         quartiles(&cell.seconds),
         thousands(cell.evaluations_per_second as u64),
-        speedup,
-        turns,
-    ]
-}
-
-/// A number of workers or GPUs as a row of the table.
-pub(super) fn scale_row(scale: &Scale) -> [String; 8] {
-    let (speedup, turns) = speedup(Some(&scale.speedup));
-    [
-        scale.kind.clone(),
-        thousands(scale.size as u64),
-        scale.resource.counted(scale.count),
-        time(scale.seconds.median),
-        quartiles(&scale.seconds),
-        thousands((scale.size as f64 / scale.seconds.median) as u64),
         speedup,
         turns,
     ]
@@ -103,22 +92,14 @@ pub(super) fn line(row: &[String; 8]) -> String {
     line.trim_end().to_owned()
 }
 
-impl Resource {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Workers => "workers",
-            Self::Gpus => "GPUs",
-        }
-    }
-
-    /// A count of it: `1 worker`, `2 workers`.
-    pub(super) fn counted(self, count: usize) -> String {
-        let name = self.name();
-        match count {
-            1 => format!("1 {}", name.trim_end_matches('s')),
-            _ => format!("{count} {name}"),
-        }
-    }
+/// Workers of the parallel mode, or GPUs: `1 worker`, `2 GPUs`.
+pub(super) fn counted(mode: BenchMode, count: usize) -> String {
+    let name = match mode {
+        BenchMode::Parallel => "worker",
+        _ => "GPU",
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {name}{plural}")
 }
 
 /// A comparison as text: each mode, then the cells that are not within the noise.
@@ -153,7 +134,6 @@ impl Display for ComparisonLines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::BenchMode;
     use super::super::targets::tests::cell;
     use super::*;
 

@@ -135,6 +135,7 @@ fn cell(row: &Value, mode: BenchMode) -> Option<Cell> {
         kind: pipeline(operations),
         size,
         mode,
+        count: None,
         seconds,
         batches: seconds.samples,
         evaluations_per_second: size as f64 / seconds.median.max(1e-9),

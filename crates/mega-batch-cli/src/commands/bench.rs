@@ -109,16 +109,9 @@ impl Bench {
         let part = Part::read(&self.process.part)?;
         let environment = part.environment.clone();
         let (given, _) = self.given();
-        let mut sizes = self.sizes.clone();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let until = Instant::now() + Duration::from_secs_f64(self.process.seconds);
         let context = Context {
-            plan: Plan {
-                sizes: (!sizes.is_empty()).then_some(sizes),
-                until: Instant::now() + Duration::from_secs_f64(self.process.seconds),
-                is_fake: environment.note.is_some(),
-                ..self.plan()
-            },
+            plan: self.plan(until, environment.note.is_some()),
             given: &given,
             environment,
         };
@@ -128,14 +121,18 @@ impl Bench {
         Ok(Exit::Success)
     }
 
-    fn plan(&self) -> Plan {
+    /// The plan until then.
+    fn plan(&self, until: Instant, is_fake: bool) -> Plan {
+        let mut sizes = self.sizes.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
         Plan {
             quick: self.quick,
-            sizes: None,
+            sizes: (!sizes.is_empty()).then_some(sizes),
             workers: self.workers,
             emulated: self.emulated,
-            is_fake: false,
-            until: Instant::now(),
+            is_fake,
+            until,
         }
     }
 
@@ -187,7 +184,7 @@ impl Bench {
             document: Document {
                 schema: SCHEMA,
                 environment,
-                plan: self.plan().note(workers),
+                plan: self.plan(until, false).note(workers),
                 stages: Vec::new(),
                 found: Found::default(),
                 verdict: Vec::new(),

@@ -114,7 +114,7 @@ fn a_benchmark_is_a_table_a_document_and_a_page() {
         21
     );
     // There is no scaling with one worker.
-    assert_eq!(document["scaling"].as_array().unwrap().len(), 0);
+    assert_eq!(document["by_count"].as_array().unwrap().len(), 0);
 }
 
 /// Programs of the user are measured on their own pairs and on all.
