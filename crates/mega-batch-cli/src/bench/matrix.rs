@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use mega_batch::Totals;
+
 use super::clock::Clock;
 use super::document::{Cell, DeviceShare, NotMeasured};
 use super::measure::{Contender, Load, Turns};
@@ -49,7 +51,7 @@ pub(super) fn measure(
         }
         // A runner keeps the programs that it has compiled. So that every size is measured with all of them, the
         // largest batches run before the smallest.
-        load(largest).check(&mut modes.contenders)?;
+        let mut of_largest = Some(load(largest).check(&mut modes.contenders)?);
         for &size in &sizes {
             if plan.is_over() {
                 let left = format!("{name}, {size} evaluations a batch");
@@ -57,9 +59,14 @@ pub(super) fn measure(
                 continue;
             }
             let load = load(size);
-            let mut cells = modes.row(plan, &load)?;
+            let expected = if size == largest {
+                of_largest.take()
+            } else {
+                None
+            };
+            let mut cells = modes.row(plan, &load, expected)?;
             if let Some(clock) = &clock
-                && size <= plan.most(BenchMode::Gpu)
+                && size <= plan.most(BenchMode::Gpu, false)
             {
                 match clock.cell(&load, plan.effort(kind).turns)? {
                     Ok(cell) => cells.push(cell),
@@ -83,7 +90,7 @@ pub(super) fn measure(
             (BenchMode::Gpus, gpus),
         ];
         for (mode, all) in counted {
-            if all < 2 || largest > plan.most(mode) {
+            if all < 2 || largest > plan.most(mode, false) {
                 continue;
             }
             if plan.is_over() {
@@ -91,7 +98,7 @@ pub(super) fn measure(
                 sheet.part.found.left_out.push(left);
                 continue;
             }
-            let cells = Modes::counted(plan, mode, all)?.row(plan, &load(largest))?;
+            let cells = Modes::counted(plan, mode, all)?.row(plan, &load(largest), None)?;
             for cell in &cells {
                 sheet.print(line(&row(cell)));
             }
@@ -147,6 +154,9 @@ impl Modes {
             with_outputs: Vec::new(),
         };
         let gpus = stage.environment.gpus().len();
+        let is_given =
+            |kind: &Workload<'_>| matches!(kind, Workload::Given(_) | Workload::Crossing(_));
+        let is_of_given = kinds.iter().any(is_given);
         let sizes = kinds.iter().flat_map(|kind| plan.sizes(kind));
         let largest = sizes.max().unwrap_or_default();
         let wanted = wanted.iter();
@@ -157,7 +167,7 @@ impl Modes {
                 BenchMode::Gpus if gpus == 1 => Some("there is one GPU".to_owned()),
                 _ => None,
             };
-            let most = plan.most(mode);
+            let most = plan.most(mode, is_of_given);
             let mut options = mode.options(plan.workers);
             let contender = match reason {
                 Some(reason) => Err(reason),
@@ -214,9 +224,14 @@ impl Modes {
         Ok(found)
     }
 
-    /// The cells of one kind and size.
-    fn row(&mut self, plan: &Plan, load: &Load<'_>) -> anyhow::Result<Vec<Cell>> {
-        let turns = load.measure(&mut self.contenders, plan)?;
+    /// The cells of one kind and size; the totals are expected if they are known from a check.
+    fn row(
+        &mut self,
+        plan: &Plan,
+        load: &Load<'_>,
+        expected: Option<Vec<Totals>>,
+    ) -> anyhow::Result<Vec<Cell>> {
+        let turns = load.measure(&mut self.contenders, plan, expected)?;
         let steps = load.steps()?;
         let base = self.base.and_then(|at| turns.get(at)?.as_ref());
         let base = base.map_or(&[][..], |turns| &turns.seconds);

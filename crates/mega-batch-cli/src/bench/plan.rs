@@ -168,13 +168,14 @@ impl Plan {
         Instant::now() >= self.until
     }
 
-    /// Evaluations of the largest batch that a mode is given.
-    pub(crate) fn most(&self, mode: BenchMode) -> usize {
+    /// Evaluations of the largest batch of built-in or of given programs that a mode is given.
+    pub(crate) fn most(&self, mode: BenchMode, is_of_given: bool) -> usize {
         let is_slow = mode == BenchMode::Emulated || mode.uses_gpus() && self.is_fake;
         match (mode, self.quick) {
             // The CPU runs the kernels lane by lane.
             _ if is_slow && self.quick => 100,
             _ if is_slow => 1_000,
+            (BenchMode::Reference, _) if is_of_given => 10_000,
             (BenchMode::Reference, _) => 100_000,
             _ => usize::MAX,
         }
@@ -249,11 +250,11 @@ pub(super) mod tests {
     #[test]
     fn what_executes_kernels_on_the_cpu_is_given_little() {
         let mut plan = plan(&[]);
-        assert_eq!(plan.most(BenchMode::Gpu), usize::MAX);
+        assert_eq!(plan.most(BenchMode::Gpu, false), usize::MAX);
         plan.is_fake = true;
-        let most = [BenchMode::Gpu, BenchMode::Emulated].map(|mode| plan.most(mode));
+        let most = [BenchMode::Gpu, BenchMode::Emulated].map(|mode| plan.most(mode, false));
         assert_eq!(most, [100, 100]);
-        assert_eq!(plan.most(BenchMode::Parallel), usize::MAX);
+        assert_eq!(plan.most(BenchMode::Parallel, true), usize::MAX);
     }
 
     #[test]

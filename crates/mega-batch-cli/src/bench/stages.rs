@@ -32,7 +32,7 @@ pub(crate) struct Stage {
 pub(crate) const STAGES: &[Stage] = &[
     Stage { name: "start", title: "From the start of a process to an open GPU", share: 2.0, least: 60.0, run: gpu::start },
     Stage { name: "self-check", title: "Self-check", share: 2.5, least: 0.0, run: gpu::self_check },
-    Stage { name: "programs", title: "Given programs", share: 5.0, least: 0.0, run: programs },
+    Stage { name: "programs", title: "Given programs", share: 7.0, least: 0.0, run: programs },
     Stage { name: "modes", title: "Modes by kind and size", share: 8.0, least: 0.0, run: modes },
     Stage { name: "operations", title: "Single operations and pipelines", share: 4.0, least: 0.0, run: operations },
     Stage { name: "shapes", title: "Launch shapes", share: 0.5, least: 0.0, run: gpu::shapes },
