@@ -208,7 +208,7 @@ fn load_of(text: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use crate::machine::{HostReport, Usable};
 
     use super::*;

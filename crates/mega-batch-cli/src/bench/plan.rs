@@ -207,7 +207,7 @@ pub(crate) struct PlanNote {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use mega_batch::devices::Request;
 
     use super::super::workload::Given;

@@ -433,7 +433,7 @@ impl Display for Judgement {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::super::document;
     use super::super::document::{DeviceShare, Found, NotMeasured, SCHEMA};
     use super::super::environment::tests::environment;
