@@ -30,7 +30,6 @@ mod grouped;
 mod log;
 mod output;
 pub(crate) mod paths;
-mod prove;
 mod python;
 mod report;
 mod run;
@@ -51,8 +50,7 @@ pub(crate) enum Command {
     Check(check::Check),
     Report(report::Report),
     Batt(batt::Batt),
-    Bench(bench::Bench),
-    Prove(Box<prove::Prove>),
+    Bench(Box<bench::Bench>),
     Show(show::Show),
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
@@ -71,7 +69,6 @@ impl Command {
             Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
-            Command::Prove(prove) => prove.run(),
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),
             Command::Selfcheck(selfcheck) => selfcheck.run(),

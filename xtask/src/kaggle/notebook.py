@@ -370,8 +370,8 @@ if not RERUN:
 # %% [markdown]
 # ## The benchmark
 #
-# The modes by kind and size of batch, in brief, with the speedup of the GPU. Tables and charts are in the folder
-# `bench`.
+# The modes by kind and size of batch, in brief, with the speedup of the GPU and the check of its results. The tables are in
+# the folder `bench`.
 
 # %%
 if not RERUN and BENCH != "0":

@@ -94,7 +94,7 @@ impl ArchiveListing {
                     "{} files of this name in the archive, which differ: expected one, the last one is read",
                     checks.len()
                 );
-                let place = place_in(file, &name);
+                let place = place_in(file, name);
                 self.errors.push(InputError::whole(&place, message));
             }
         }

@@ -374,6 +374,14 @@ fn arguments_say_what_is_wrong() {
             "line 2, column 16: expected what is a tuple or a set whatever the grid is, as \
              `frozenset(first(I))`, found `first`",
         ),
+    ] {
+        assert_eq!(body_error(lines), expected);
+    }
+}
+
+#[test]
+fn what_python_reads_and_this_does_not_says_why() {
+    for (lines, expected) in [
         (
             "x = initset({1, 2})",
             "line 2, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",

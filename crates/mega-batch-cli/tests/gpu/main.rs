@@ -1,4 +1,4 @@
-//! `mega-batch prove` on the fake driver. If that was not built, the tests are ignored, and say so.
+//! `mega-batch bench` on the fake driver. If that was not built, the tests are ignored, and say so.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ fn main() -> ExitCode {
 
     let libraries = fake_cuda_driver::folder();
     if let Err(error) = &libraries {
-        eprintln!("the proof: skipped: {error}");
+        eprintln!("the benchmark of a GPU: skipped: {error}");
     }
     let trials = tests::ALL.map(|(name, test, is_slow)| {
         let libraries = libraries.as_ref().map(Clone::clone);
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
             test(&libraries?);
             Ok(())
         };
-        Trial::test(format!("prove::{name}"), run).with_ignored_flag(ignored)
+        Trial::test(format!("gpu_bench::{name}"), run).with_ignored_flag(ignored)
     });
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }
@@ -36,6 +36,6 @@ fn main() -> ExitCode {
 /// The fake driver is for Linux.
 #[cfg(not(target_os = "linux"))]
 fn main() -> ExitCode {
-    eprintln!("the proof: skipped: the fake driver is for Linux");
+    eprintln!("the benchmark of a GPU: skipped: the fake driver is for Linux");
     ExitCode::SUCCESS
 }

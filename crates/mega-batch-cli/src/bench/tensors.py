@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Times the pipelines of `mega-batch bench --backend` written for tensors: CuPy on a GPU, or NumPy.
+"""Times the pipelines of `mega-batch bench` written for tensors: with CuPy or JAX on a GPU, or with NumPy.
 
-    mega-batch bench --backend cuda --export grids.json
-    python3 crates/mega-batch-cli/src/commands/prove/cupy_pipeline.py --grids grids.json [--sizes N,N,...] [--rounds N] > cupy.json
+    python3 tensors.py --library cupy|jax|numpy [--sizes N,N,...] [--rounds N]
 
 A batch is one tensor of n x 30 x 30 bytes, padded with zeroes, and two of heights and widths: how such
-a program is written without an engine for grids. With `--grids` it is run on the exported grids, and
-every output is compared with the reference's; without, on random grids, and a sample is compared with
-a plain version of the ten operations, a grid at a time. A difference ends the run with exit code 1.
-Without CuPy or a GPU it uses NumPy, and the document says so: those figures are not a GPU's.
+a program is written without an engine for grids. CuPy launches a kernel or several for an operation;
+JAX compiles and fuses the whole pipeline before it is timed. It is run on random grids, and every output
+is compared with a plain version of the ten operations, a grid at a time: a difference ends the run with
+exit code 1.
 """
 
 import argparse
+import importlib
 import json
 import sys
 import time
@@ -19,22 +19,50 @@ import time
 import numpy
 
 SIDE = 30
-SIZES = [1, 10, 20, 50, 100, 200, 1_000, 10_000, 100_000, 1_000_000]
+SIZES = [1, 1_000, 10_000]
 LENGTHS = [1, 3, 10, 30]
 SAMPLE = 1_000
 
 
-def backend():
-    """CuPy, or NumPy and why."""
-    try:
-        import cupy
-    except ImportError as error:
-        return numpy, f"CuPy is missing ({error})"
-    try:
-        count = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        return numpy, f"CuPy finds no GPU ({error})"
-    return (cupy, None) if count else (numpy, "CuPy finds no GPU")
+class Library:
+    """An array library: what it makes tensors with, how it runs the pipeline, and how it times that."""
+
+    def __init__(self, name):
+        self.module = importlib.import_module(name)
+        self.xp = importlib.import_module("jax.numpy") if name == "jax" else self.module
+        self.name = name
+
+    def prepared(self, batch, length):
+        """The pipeline on these tensors, as a function without arguments."""
+
+        def whole(*parts):
+            result = pipeline(Tensors(self.xp, *parts), length)
+            return result.cells, result.heights, result.widths
+
+        whole = self.module.jit(whole) if self.name == "jax" else whole
+        parts = [self.xp.asarray(part) for part in batch]
+        return lambda: whole(*parts)
+
+    def seconds(self, run):
+        """How long it takes: with CuPy by the GPU's clock."""
+        if self.name == "cupy":
+            begin, end = self.xp.cuda.Event(), self.xp.cuda.Event()
+            begin.record()
+            run()
+            end.record()
+            end.synchronize()
+            return self.xp.cuda.get_elapsed_time(begin, end) / 1e3
+        began = time.perf_counter()
+        result = run()
+        if self.name == "jax":
+            self.module.block_until_ready(result)
+        return time.perf_counter() - began
+
+    def to_host(self, tensor):
+        return tensor.get() if self.name == "cupy" else numpy.asarray(tensor)
+
+    def has_no_room(self, error):
+        return isinstance(error, MemoryError) or "memory" in str(error).lower()
 
 
 class Tensors:
@@ -71,7 +99,7 @@ class Tensors:
         return self.like(self.cells[self.number, self.up[None, :, None], self.left()[:, None, :]])
 
     def dmirror(self):
-        return self.like(self.xp.ascontiguousarray(self.cells.transpose(0, 2, 1)), turned=True)
+        return self.like(self.cells.transpose(0, 2, 1).copy(), turned=True)
 
     def cmirror(self):
         cells = self.cells[self.number, self.down()[:, None, :], self.left()[:, :, None]]
@@ -171,18 +199,8 @@ def padded(grids):
     return cells, heights, widths
 
 
-def of_digits(rows):
-    return numpy.array([[int(digit) for digit in row] for row in rows], numpy.uint8)
-
-
-def work(path):
+def work():
     """The grids, and the expected outputs by length of the pipeline."""
-    if path:
-        with open(path, encoding="utf-8") as file:
-            exported = json.load(file)
-        grids = [of_digits(rows) for rows in exported["grids"]]
-        outputs = {int(length): [of_digits(rows) for rows in all_rows] for length, all_rows in exported["outputs"].items()}
-        return grids, outputs
     random = numpy.random.default_rng(1)
     sides = random.integers(1, SIDE + 1, (SAMPLE, 2))
     grids = [random.integers(0, 10, tuple(side), numpy.uint8) for side in sides]
@@ -191,7 +209,7 @@ def work(path):
 
 def check(result, expected, to_host):
     """Ends the run if an output is not the expected one; the batch repeats the grids."""
-    found = [to_host(tensor) for tensor in (result.cells, result.heights, result.widths)]
+    found = [to_host(tensor) for tensor in result]
     n = len(found[0])
     for have, want in zip(found, padded(expected)):
         for start in range(0, n, len(want)):
@@ -202,83 +220,41 @@ def check(result, expected, to_host):
     return n
 
 
-def median(times):
-    return sorted(times)[len(times) // 2]
-
-
-def measure(xp, batch, length, rounds, expected):
-    """Seconds of the pipeline on tensors already on the device, and with copies there and back."""
-    on_gpu = xp is not numpy
-    to_host = xp.asnumpy if on_gpu else (lambda tensor: tensor)
-    wait = xp.cuda.Device().synchronize if on_gpu else (lambda: None)
-    tensors = Tensors(xp, *(xp.asarray(part) for part in batch))
-    compared = check(pipeline(tensors, length), expected, to_host)
-    alone, there_and_back = [], []
-    for _ in range(rounds):
-        if on_gpu:
-            begin, end = xp.cuda.Event(), xp.cuda.Event()
-            begin.record()
-            pipeline(tensors, length)
-            end.record()
-            end.synchronize()
-            alone.append(xp.cuda.get_elapsed_time(begin, end) / 1e3)
-        else:
-            began = time.perf_counter()
-            pipeline(tensors, length)
-            alone.append(time.perf_counter() - began)
-    del tensors
-    for _ in range(rounds):
-        began = time.perf_counter()
-        result = pipeline(Tensors(xp, *(xp.asarray(part) for part in batch)), length)
-        for part in (result.cells, result.heights, result.widths):
-            to_host(part)
-        wait()
-        there_and_back.append(time.perf_counter() - began)
-    n = len(batch[0])
-    return {
-        "operations": length,
-        "grids": n,
-        "seconds": median(alone),
-        "seconds_there_and_back": median(there_and_back),
-        "rounds": rounds,
-        "grids_per_second": n / max(median(alone), 1e-9),
-        "operations_per_second": n * length / max(median(alone), 1e-9),
-        "compared": compared,
-    }
+def measure(library, batch, length, rounds, expected):
+    """Seconds of the pipeline on tensors that are on the device already."""
+    run = library.prepared(batch, length)
+    compared = check(run(), expected, library.to_host)
+    seconds = [library.seconds(run) for _ in range(rounds)]
+    return {"operations": length, "grids": len(batch[0]), "seconds": seconds, "compared": compared}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--grids", help="what `mega-batch bench --backend ... --export` wrote")
-    parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")])
+    parser.add_argument("--library", choices=["cupy", "jax", "numpy"], default="numpy")
+    parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=SIZES)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
-    xp, reason = backend()
-    sizes = arguments.sizes or [size for size in SIZES if xp is not numpy or size <= 10_000]
-    if arguments.rounds < 1 or min(sizes) < 1:
+    if arguments.rounds < 1 or min(arguments.sizes) < 1:
         parser.error("sizes and rounds are at least 1")
-    grids, outputs = work(arguments.grids)
+    library = Library(arguments.library)
+    grids, outputs = work()
     some = padded(grids)
-    document = {"library": f"{xp.__name__} {xp.__version__}", "device": "CPU", "rows": [], "left_out": []}
-    if xp is numpy:
-        document["note"] = f"NumPy on the CPU, not run on a GPU: {reason}"
-        no_room = MemoryError
-    else:
-        document["device"] = xp.cuda.runtime.getDeviceProperties(0)["name"].decode()
-        no_room = (MemoryError, xp.cuda.memory.OutOfMemoryError)
-    for size in sizes:
+    document = {"library": f"{library.name} {library.module.__version__}", "rows": [], "left_out": []}
+    for size in arguments.sizes:
         for length in LENGTHS:
             try:
                 take = numpy.arange(size) % len(grids)
                 batch = tuple(numpy.ascontiguousarray(part[take]) for part in some)
-                row = measure(xp, batch, length, arguments.rounds, outputs[length])
-                document["rows"].append(row)
-            except no_room as error:
+                row = measure(library, batch, length, arguments.rounds, outputs[length])
+            except Exception as error:
+                if not library.has_no_room(error):
+                    raise
                 document["left_out"].append({"operations": length, "grids": size, "reason": str(error)})
-                if xp is not numpy:
-                    xp.get_default_memory_pool().free_all_blocks()
+                if library.name == "cupy":
+                    library.xp.get_default_memory_pool().free_all_blocks()
                 continue
-            print(f"{length:>3} operations {size:>9} grids {row['grids_per_second']:>16,.0f} a second", file=sys.stderr)
+            document["rows"].append(row)
+            print(f"{length:>3} operations {size:>9} grids {min(row['seconds']):>12.6f} s", file=sys.stderr)
     json.dump(document, sys.stdout, indent=2)
     print()
 
