@@ -5,8 +5,8 @@
 // locations is one bit a location in a window of 32 x 32, whose origin may be anywhere; an object is
 // both, with planes that are zero outside its locations.
 //
-// Between operations values lie in the pool of the evaluation, in shared memory; gpu-kernels'
-// module `interface` says how. An operation reads its operands there, where any lane sees any
+// Between operations values lie in the pool of the evaluation, in shared memory; interface.cuh, and
+// docs/device-interface.md, say how. An operation reads its operands there, where any lane sees any
 // row, and writes its result to places that no operand has; the launch loop synchronises the warp
 // after each. Whatever an operation cannot hold exactly is a bail-out (`BailOut`).
 //

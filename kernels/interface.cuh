@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0xe04f6dc80f1eb2d2ull
+#define ARC_FINGERPRINT 0x061e1dc35ee7331cull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -16,94 +16,96 @@ const uint32_t PLANES = 4u;
 const uint32_t ROW_BYTES = 16u;
 // Bytes of a unit of the pool: a word of 32 bits a lane.
 const uint32_t UNIT_BYTES = 128u;
-// Index of an object's first colour unit. Unit 0 holds its locations, so an object can be used as a
-// patch without conversion.
+// The first of the units of an object in which its colours lie, counted from its first unit, in
+// which its locations lie: so it can be taken for its patch as it lies.
 const uint32_t COLOURS_UNIT = 1u;
 // The least colour.
 const int32_t FIRST_COLOUR = -1;
 // How many colours there are. A colour's code is the colour modulo this number.
 const uint32_t COLOURS = 16u;
-// The language's bound on the absolute value of integers.
+// The integer of the largest absolute value, which is the language's bound.
 const int32_t MAX_INTEGER = 1073741823;
-// Stands for Python's `None`; `index` returns it for a location outside the grid.
+// The integer that there is not: what `index` gives off the grid.
 const int32_t MISSING = -2147483647 - 1;
-// Stands for the empty tuple: the corner of an empty patch.
+// The pair that there is not: the corner of an empty patch.
 const uint32_t MISSING_PAIR = 0x80008000u;
 // The largest absolute value of a pair's components.
 const int32_t MAX_COORDINATE = 32767;
-// The largest absolute coordinate of an origin that an operation returns: each location of the
-// window, and each of their neighbours, then fits a pair.
+// The largest absolute value of the coordinates of an origin that an operation gives: every
+// location of the window, and a step from it, is then a pair.
 const int32_t MAX_ORIGIN = 32000;
-// Operands of an instruction at most.
+// Operands that an instruction has room for.
 const uint32_t OPERANDS = 4u;
 // How many parts of a tuple an instruction can name.
 const int32_t MAX_PARTS = 256;
-// Evaluations of one program that a warp runs side by side at most.
+// Evaluations of one program that a warp makes side by side at most.
 const uint32_t MAX_SIDE_BY_SIDE = 4u;
 // Warps of a block at most.
 const uint32_t MAX_WARPS = 4u;
-// Coordinates of a cell are at least `-MAX_CELL` and less than `MAX_CELL`.
+// The largest absolute value of a cell's coordinates, one more than it on the positive side.
 const int32_t MAX_CELL = 8192;
-// Elements of a list, and words of an arena, at most.
+// Elements that a list has at most, and words of an arena.
 const uint32_t MAX_COUNT = 65535u;
-// Added to an `ElementKind` if the elements are lists of elements of that kind.
+// Added to an `ElementKind` where elements are lists of elements of that kind.
 const uint32_t LISTED_ELEMENTS = 16u;
-// Unconditional jump. All jump targets are signed offsets, in instructions, from the next
-// instruction.
+// An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
+// it, as a signed number, here and for the other jumps.
 const uint32_t JUMP = 330u;
-// Jumps unless its first operand is true.
+// One that goes on elsewhere unless its first operand is true.
 const uint32_t JUMP_UNLESS = 331u;
-// Loop head: loads the element of a list, its first operand, at an index, its second, and
-// increments the index; jumps if the list has ended. With the flag the first operand is a number of
-// rounds, and nothing is loaded.
+// The head of a loop: gives the element of its first operand, a list, whose number its second says,
+// and adds one to that; where there is no such element it goes on elsewhere. With the flag its
+// first operand is a number of rounds and it gives nothing.
 const uint32_t NEXT = 332u;
-// Loop head that loads the next elements of a list, one a lane, as a column, and adds the number of
-// lanes to the index.
+// The same for the next elements of a list, up to one a lane: it gives a column of them, and adds
+// the number of lanes to its second operand.
 const uint32_t NEXT_BLOCK = 333u;
 // The last instruction of every program.
 const uint32_t END = 334u;
-// Size of the table of opcodes, a power of two. An evaluation bails out of an unused one.
+// How many opcodes there is room for, a power of two; of those that are none an evaluation bails
+// out.
 const uint32_t OPCODES = 512u;
-// Rounds of all loops of an evaluation together at most.
+// Rounds that the loops of an evaluation take at most, all together.
 const uint32_t MAX_ROUNDS = 0x00010000u;
 // Words of an evaluation's arena: 64 KB.
 const uint32_t ARENA_WORDS = 16384u;
 // Bits of a bail-out's code.
 const uint32_t BAIL_OUT_BITS = 8u;
-// Stands for no place in the launch's buffers.
+// What stands for no place in the launch's buffers.
 const uint32_t NOWHERE = 0xffffffffu;
-// Hash of a grid, lower half: a row's chain begins with this times the row's number, counted from
-// 1. The chains of the two halves share no constant: otherwise swapped planes cancel out.
+// Of a grid's hash: what the number of a row, counted from 1, is multiplied by to begin the row's
+// chain for the lower half. The two chains share no constant: with one of them, planes that are
+// swapped cancel out.
 const uint32_t HASH_LOW_BEGIN = 0x9e3779b9u;
-// Lower half: bits by which the chain is rotated for each plane.
+// By how many bits the chain of the lower half is rotated for each plane.
 const uint32_t HASH_LOW_ROTATION = 15u;
-// Lower half: factor of the chain for each plane.
+// What it is multiplied by for each plane.
 const uint32_t HASH_LOW_MULTIPLIER = 0xcc9e2d51u;
-// Lower half: factor of the size's word.
+// What the size's word is multiplied by for the lower half.
 const uint32_t HASH_LOW_SIZE = 0x846ca68bu;
-// Upper half: as `HASH_LOW_BEGIN`.
+// What `HASH_LOW_BEGIN` is for the lower half, for the upper one.
 const uint32_t HASH_HIGH_BEGIN = 0x7feb352du;
-// Upper half: as `HASH_LOW_ROTATION`.
+// What `HASH_LOW_ROTATION` is for the lower half, for the upper one.
 const uint32_t HASH_HIGH_ROTATION = 13u;
-// Upper half: as `HASH_LOW_MULTIPLIER`.
+// What `HASH_LOW_MULTIPLIER` is for the lower half, for the upper one.
 const uint32_t HASH_HIGH_MULTIPLIER = 0x1b873593u;
-// Upper half: as `HASH_LOW_SIZE`.
+// What `HASH_LOW_SIZE` is for the lower half, for the upper one.
 const uint32_t HASH_HIGH_SIZE = 0x2c1b3c6du;
-// A chain ends with the finish of `MurmurHash3` (Appleby, public domain), whose constants are known
-// to avalanche. Bits by which its first and last steps shift.
+// The finish of a chain, which is that of `MurmurHash3` (Appleby, public domain), whose constants
+// are known to avalanche: by how many bits its first and its last step shift.
 const uint32_t HASH_FINISH_OUTER = 16u;
-// Bits by which its second step shifts.
+// By how many bits its second step shifts.
 const uint32_t HASH_FINISH_INNER = 13u;
-// Factor after its first step.
+// What it is multiplied by after the first step.
 const uint32_t HASH_FINISH_FIRST = 0x85ebca6bu;
-// Factor after its second step.
+// What it is multiplied by after the second step.
 const uint32_t HASH_FINISH_SECOND = 0xc2b2ae35u;
 
 // ---------------------------------------------------------------------------------------------
 // Codes
 // ---------------------------------------------------------------------------------------------
 
-// Why the device has no result; the reference on the host then runs the evaluation.
+// Why the device gave no result; the host's reference makes the evaluation instead.
 enum BailOut : uint32_t {
     // There is a result.
     FITS = 0,
@@ -119,7 +121,7 @@ enum BailOut : uint32_t {
     NO_SUCH_COLOUR = 5,
     // An object with two colours at one location.
     TWO_COLOURS = 6,
-    // The primitive fails, or returns a value that the operation's result cannot represent.
+    // The primitive fails, or gives a value that is not represented as the operation's result.
     NOT_DEFINED = 7,
     // The image lacks an operation.
     NO_SUCH_OPERATION = 8,
@@ -145,25 +147,25 @@ enum Representation : uint32_t {
     // Coloured locations within a window: its origin, its rows, and rows of planes. A word and 5
     // units.
     AS_OBJECT = 5,
-    // A set of objects of one grid, held as the object of all their cells, its window at (0, 0).
-    // They share no location, unless they are frontiers. A word and 5 units.
+    // A set of objects of one grid, which share no location unless they are frontiers, held as the
+    // object of them all, its window at (0, 0). A word and 5 units.
     AS_OBJECTS = 6,
-    // A truth value that the encoder knows, as part of the instruction.
+    // A truth value that the encoder knows; it is in the instruction.
     AS_FLAG = 7,
-    // The function by which elements are compared, as part of the instruction.
+    // A function that the encoder knows, by which elements are compared; it is in the instruction.
     AS_KEY = 8,
-    // An element of a list as it is stored: a scalar, or the place of a value in the arena. A word.
+    // An element of a list that is not looked into: a scalar itself, or where a value lies in the
+    // arena. A word.
     AS_WORD = 9,
     // A cell, a `CellWord`. A word.
     AS_CELL = 10,
     // A list in the arena, a `ListWord`. A word.
     AS_LIST = 11,
-    // A scalar a lane, each of another element of a list. If a loop loads it, the word is the
-    // number of lanes that have an element, and the others repeat that of the first lane. A word
-    // and a unit.
+    // A scalar a lane, each of another element of a list. Where a loop gives it, the word says how
+    // many lanes have an element, the others then have what the first has. A word and a unit.
     AS_COLUMN = 12,
 };
-// How a set of objects of one grid splits into its elements.
+// How a set of objects of one grid falls into its elements.
 enum Structure : uint32_t {
     // By sides, of any colours.
     CONNECTED = 0,
@@ -173,10 +175,10 @@ enum Structure : uint32_t {
     DIAGONAL = 2,
     // One element a colour.
     BY_COLOUR = 4,
-    // Rows and columns. They share cells, so such a set can only be merged.
+    // Rows and columns, which share cells: such a set is only merged.
     FRONTIERS = 5,
 };
-// The function by which elements of a set of objects are compared.
+// By what elements of a set of objects are compared.
 enum Key : uint32_t {
     // `size`.
     BY_SIZE = 0,
@@ -197,7 +199,7 @@ enum Key : uint32_t {
     // `numcolors`.
     BY_NUMCOLORS = 8,
 };
-// The kind of a list's elements, for instructions that compare them.
+// What the elements of a list are, where they are compared.
 enum ElementKind : uint32_t {
     // Integers, and truth values.
     INTEGER_ELEMENTS = 0,
@@ -217,20 +219,19 @@ enum ElementKind : uint32_t {
 // Words of more than one part
 // ---------------------------------------------------------------------------------------------
 
-// The part of an instruction beside its operands. It has 16 bits.
+// What an instruction says beside its operands. It has 16 bits.
 struct Immediate {
     uint32_t bits;
-    // How the set of objects that it takes or creates splits into elements, a `Structure`.
+    // How the set of objects that it takes or makes falls into elements, a `Structure`.
     static __device__ uint32_t structure(uint32_t bits) { return bits & 7; }
     __device__ uint32_t structure() const { return structure(bits); }
-    // A flag with a meaning for each operation: for `objects`, whether the background is left out.
+    // A truth value of the operation's own: of `objects`, whether the background is left out.
     static __device__ bool flag(uint32_t bits) { return bits >> 3 & 1; }
     __device__ bool flag() const { return flag(bits); }
-    // The function by which an operation compares elements, a `Key`, or the part of a tuple that it
-    // returns.
+    // By what an operation compares elements, a `Key`; or which part of a tuple it gives.
     static __device__ uint32_t key(uint32_t bits) { return bits >> 4 & 255; }
     __device__ uint32_t key() const { return key(bits); }
-    // Whether nothing reads cells of the result outside the window at (0, 0).
+    // Whether cells of the result outside the window at (0, 0) are seen by nobody.
     static __device__ bool clipped(uint32_t bits) { return bits >> 15 & 1; }
     __device__ bool clipped() const { return clipped(bits); }
     // All of them in a word; a number must have room in its field.
@@ -270,10 +271,10 @@ struct GridSize {
 // 32 bits.
 struct PairWord {
     uint32_t bits;
-    // The first one: rows, downwards.
+    // The first one, which counts rows downwards.
     static __device__ int32_t i(uint32_t bits) { return (int32_t)bits >> 16; }
     __device__ int32_t i() const { return i(bits); }
-    // The second one: columns, to the right.
+    // The second one, which counts columns to the right.
     static __device__ int32_t j(uint32_t bits) { return (int32_t)(bits << 16) >> 16; }
     __device__ int32_t j() const { return j(bits); }
     // All of them in a word; a number must have room in its field.
@@ -284,7 +285,7 @@ struct PairWord {
 // A cell near the origin. Words compare as cells do. It has 32 bits.
 struct CellWord {
     uint32_t bits;
-    // The rank of its colour, -1 first.
+    // Where its colour stands among the others, -1 first.
     static __device__ uint32_t rank(uint32_t bits) { return bits >> 28; }
     __device__ uint32_t rank() const { return rank(bits); }
     // Its row plus `MAX_CELL`.
@@ -312,7 +313,7 @@ struct ListWord {
         return start << 16 | count;
     }
 };
-// The end of an evaluation. It has 32 bits.
+// What came of an evaluation. It has 32 bits.
 struct Status {
     uint32_t bits;
     // Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.
@@ -321,7 +322,7 @@ struct Status {
     // Whether the result is the expected grid.
     static __device__ bool right(uint32_t bits) { return bits >> 8 & 1; }
     __device__ bool right() const { return right(bits); }
-    // Whether the result is a grid, and has a hash.
+    // Whether the result is a grid, so that there is a hash.
     static __device__ bool hashed(uint32_t bits) { return bits >> 9 & 1; }
     __device__ bool hashed() const { return hashed(bits); }
     // The instruction, counted from 1, at which it bailed out.
@@ -349,7 +350,7 @@ struct InstructionRecord {
     __device__ uint32_t opcode() const { return bits.x & 0xffff; }
     // An `Immediate`.
     __device__ uint32_t immediate() const { return bits.x >> 16; }
-    // An `OperandPlace`, which no operand has.
+    // An `OperandPlace`, where no operand lies.
     __device__ uint32_t result() const { return bits.y & 0xffff; }
     // Each an `OperandPlace`, those that the operation has first.
     template <int N>
@@ -386,7 +387,7 @@ struct alignas(16) ProgramRecord {
     uint32_t result;
     // Units of the result.
     uint32_t result_units;
-    // 1 if the result is a grid, which can be compared, otherwise 0.
+    // 1 where the result is a grid, which can be compared; else 0.
     uint32_t result_is_grid;
     // Not read.
     uint32_t spare;
@@ -404,7 +405,7 @@ static_assert(ARC_OFFSET(ProgramRecord, result_units) == 36, "ProgramRecord::res
 static_assert(ARC_OFFSET(ProgramRecord, result_is_grid) == 40, "ProgramRecord::result_is_grid lies elsewhere");
 static_assert(ARC_OFFSET(ProgramRecord, spare) == 44, "ProgramRecord::spare lies elsewhere");
 static_assert(sizeof(ProgramRecord) == 48 && alignof(ProgramRecord) == 16, "ProgramRecord has another size");
-// One evaluation of a program. `NOWHERE` stands for a missing part.
+// One evaluation of a program. `NOWHERE` stands for what is not there.
 struct alignas(16) EvaluationRecord {
     // First word of its arguments, which lie one after the other.
     uint32_t words;
@@ -412,7 +413,7 @@ struct alignas(16) EvaluationRecord {
     uint32_t units;
     // Its index among the verdicts.
     uint32_t verdict;
-    // 1 if the verdict needs the hash of a result that is a grid, otherwise 0.
+    // 1 where the verdict is to have the hash of a result that is a grid; else 0.
     uint32_t wants_hash;
     // Word of the expected grid, among the arguments.
     uint32_t expected_word;
@@ -432,7 +433,7 @@ static_assert(ARC_OFFSET(EvaluationRecord, expected_unit) == 20, "EvaluationReco
 static_assert(ARC_OFFSET(EvaluationRecord, result_word) == 24, "EvaluationRecord::result_word lies elsewhere");
 static_assert(ARC_OFFSET(EvaluationRecord, result_unit) == 28, "EvaluationRecord::result_unit lies elsewhere");
 static_assert(sizeof(EvaluationRecord) == 32 && alignof(EvaluationRecord) == 16, "EvaluationRecord has another size");
-// Evaluations of one program that a warp runs side by side, so that each instruction is fetched
+// Evaluations of one program that a warp makes side by side, so that each instruction is fetched
 // once for all of them.
 struct alignas(16) WorkRecord {
     // The program.
@@ -449,11 +450,11 @@ static_assert(ARC_OFFSET(WorkRecord, first) == 4, "WorkRecord::first lies elsewh
 static_assert(ARC_OFFSET(WorkRecord, count) == 8, "WorkRecord::count lies elsewhere");
 static_assert(ARC_OFFSET(WorkRecord, spare) == 12, "WorkRecord::spare lies elsewhere");
 static_assert(sizeof(WorkRecord) == 16 && alignof(WorkRecord) == 16, "WorkRecord has another size");
-// The end of an evaluation.
+// What came of an evaluation.
 struct alignas(16) VerdictRecord {
     // A `Status`.
     uint32_t status;
-    // The number of right cells of the result; 0 if the sizes differ.
+    // Cells of the result that are as expected; none where the sizes differ.
     uint32_t cells_right;
     // The lower half of the result's hash.
     uint32_t hash_low;
@@ -485,9 +486,9 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
 // - result_units: Units of results, by rows.
 // - verdicts: The verdicts.
 // - pool_bytes: Bytes of the largest pool, a multiple of `UNIT_BYTES`.
-// - side_by_side: Pools of a warp, one for each evaluation side by side: from 1 to
+// - side_by_side: How many pools a warp has, one for each evaluation side by side: from 1 to
 // `MAX_SIDE_BY_SIDE`.
-// - arenas: The arenas, one for each warp of the launch; none if no program has lists or loops.
+// - arenas: The arenas, one a warp of the launch; none where no program of it has lists or loops.
 // - arena_words: Words of an arena.
 #define ARC_PROGRAMS_PARAMETERS \
     const ProgramRecord* programs, \
@@ -507,10 +508,10 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     uint32_t side_by_side, \
     uint32_t* arenas, \
     uint32_t arena_words
-// Copies memory, as the measure for programs.
+// Copies memory, so that programs have something to be measured against.
 // - from: What is copied.
 // - to: Where it goes.
-// - count: Length, in units of `ROW_BYTES`.
+// - count: How many times `ROW_BYTES` they are.
 #define ARC_COPY_PARAMETERS \
     const uint4* from, \
     uint4* to, \

@@ -58,7 +58,7 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Why the device has no result; the reference on the host then runs the evaluation.
+    /// Why the device gave no result; the host's reference makes the evaluation instead.
     #[derive(thiserror::Error)]
     BailOut, 0 is FITS: "There is a result." {
         /// A grid past 32 rows or columns.
@@ -79,7 +79,7 @@ codes! {
         /// An object with two colours at one location.
         #[error("two colours at one location of an object")]
         TwoColours = 6 as TWO_COLOURS,
-        /// The primitive fails, or returns a value that the operation's result cannot represent.
+        /// The primitive fails, or gives a value that is not represented as the operation's result.
         #[error("an error, or a value of another kind")]
         Undefined = 7 as NOT_DEFINED,
         /// The image lacks an operation.
@@ -113,21 +113,23 @@ codes! {
         Patch = 4 as AS_PATCH,
         /// Coloured locations within a window: its origin, its rows, and rows of planes.
         Object = 5 as AS_OBJECT,
-        /// A set of objects of one grid, held as the object of all their cells, its window at (0, 0).
-        /// They share no location, unless they are frontiers.
+        /// A set of objects of one grid, which share no location unless they are frontiers, held as
+        /// the object of them all, its window at (0, 0).
         Objects = 6 as AS_OBJECTS,
-        /// A truth value that the encoder knows, as part of the instruction.
+        /// A truth value that the encoder knows; it is in the instruction.
         Flag = 7 as AS_FLAG,
-        /// The function by which elements are compared, as part of the instruction.
+        /// A function that the encoder knows, by which elements are compared; it is in the
+        /// instruction.
         Key = 8 as AS_KEY,
-        /// An element of a list as it is stored: a scalar, or the place of a value in the arena.
+        /// An element of a list that is not looked into: a scalar itself, or where a value lies in the
+        /// arena.
         Word = 9 as AS_WORD,
         /// A cell, a `CellWord`.
         Cell = 10 as AS_CELL,
         /// A list in the arena, a `ListWord`.
         List = 11 as AS_LIST,
-        /// A scalar a lane, each of another element of a list. If a loop loads it, the word is the number
-        /// of lanes that have an element, and the others repeat that of the first lane.
+        /// A scalar a lane, each of another element of a list. Where a loop gives it, the word says how
+        /// many lanes have an element, the others then have what the first has.
         Column = 12 as AS_COLUMN,
     }
 }
@@ -146,7 +148,7 @@ impl Representation {
 }
 
 codes! {
-    /// The kind of a list's elements, for instructions that compare them.
+    /// What the elements of a list are, where they are compared.
     #[derive()]
     ElementKind {
         /// Integers, and truth values.
@@ -175,7 +177,7 @@ impl ElementKind {
 }
 
 codes! {
-    /// The function by which elements of a set of objects are compared.
+    /// By what elements of a set of objects are compared.
     #[derive()]
     Key {
         /// `size`.
@@ -222,8 +224,8 @@ impl Key {
     }
 }
 
-/// How a set of objects of one grid splits into its elements. It is part of an instruction and not
-/// stored with the set.
+/// How a set of objects of one grid falls into its elements, which is known of an instruction and
+/// not held with the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Structure {
     /// Connected cells.
@@ -235,7 +237,8 @@ pub enum Structure {
     },
     /// One element a colour.
     ByColour,
-    /// Rows and columns. They share cells, so such a set can only be merged.
+    /// Rows and columns, which share cells: all that can be told of such a set is what it is merged
+    /// to.
     Frontiers,
 }
 
@@ -291,7 +294,7 @@ impl Structure {
         };
         Enumeration {
             name: "Structure",
-            about: "How a set of objects of one grid splits into its elements.".to_owned(),
+            about: "How a set of objects of one grid falls into its elements.".to_owned(),
             codes: vec![
                 code("CONNECTED", CONNECTED, "By sides, of any colours."),
                 code(
@@ -304,7 +307,7 @@ impl Structure {
                 code(
                     "FRONTIERS",
                     FRONTIERS,
-                    "Rows and columns. They share cells, so such a set can only be merged.",
+                    "Rows and columns, which share cells: such a set is only merged.",
                 ),
             ],
         }

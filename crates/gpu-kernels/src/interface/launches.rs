@@ -127,22 +127,22 @@ launches! {
         verdicts: to VerdictRecord,
         /// Bytes of the largest pool, a multiple of `UNIT_BYTES`.
         pool_bytes: number,
-        /// Pools of a warp, one for each evaluation side by side: from 1 to
+        /// How many pools a warp has, one for each evaluation side by side: from 1 to
         /// `MAX_SIDE_BY_SIDE`.
         side_by_side: number,
-        /// The arenas, one for each warp of the launch; none if no program has lists or loops.
+        /// The arenas, one a warp of the launch; none where no program of it has lists or loops.
         arenas: to uint32_t,
         /// Words of an arena.
         arena_words: number,
     }
 
-    /// Copies memory, as the measure for programs.
+    /// Copies memory, so that programs have something to be measured against.
     Copy(CopyArguments) as arc_copy {
         /// What is copied.
         from: from uint4,
         /// Where it goes.
         to: to uint4,
-        /// Length, in units of `ROW_BYTES`.
+        /// How many times `ROW_BYTES` they are.
         count: number,
     }
 }

@@ -77,7 +77,7 @@ records! {
         opcode: u16,
         /// An `Immediate`.
         immediate: u16,
-        /// An `OperandPlace`, which no operand has.
+        /// An `OperandPlace`, where no operand lies.
         result: u16,
         /// Each an `OperandPlace`, those that the operation has first.
         operands: [u16; OPERANDS as usize],
@@ -107,13 +107,13 @@ records! {
         result: u32,
         /// Units of the result.
         result_units: u32,
-        /// 1 if the result is a grid, which can be compared, otherwise 0.
+        /// 1 where the result is a grid, which can be compared; else 0.
         result_is_grid: u32,
         /// Not read.
         spare: u32,
     }
 
-    /// One evaluation of a program. `NOWHERE` stands for a missing part.
+    /// One evaluation of a program. `NOWHERE` stands for what is not there.
     EvaluationRecord, aligned to 16 {
         /// First word of its arguments, which lie one after the other.
         words: u32,
@@ -121,7 +121,7 @@ records! {
         units: u32,
         /// Its index among the verdicts.
         verdict: u32,
-        /// 1 if the verdict needs the hash of a result that is a grid, otherwise 0.
+        /// 1 where the verdict is to have the hash of a result that is a grid; else 0.
         wants_hash: u32,
         /// Word of the expected grid, among the arguments.
         expected_word: u32,
@@ -133,7 +133,7 @@ records! {
         result_unit: u32,
     }
 
-    /// Evaluations of one program that a warp runs side by side, so that each instruction is
+    /// Evaluations of one program that a warp makes side by side, so that each instruction is
     /// fetched once for all of them.
     WorkRecord, aligned to 16 {
         /// The program.
@@ -146,11 +146,11 @@ records! {
         spare: u32,
     }
 
-    /// The end of an evaluation.
+    /// What came of an evaluation.
     VerdictRecord, aligned to 16 {
         /// A `Status`.
         status: u32,
-        /// The number of right cells of the result; 0 if the sizes differ.
+        /// Cells of the result that are as expected; none where the sizes differ.
         cells_right: u32,
         /// The lower half of the result's hash.
         hash_low: u32,

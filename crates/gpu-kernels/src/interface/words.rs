@@ -1,4 +1,4 @@
-//! Words with several bit fields.
+//! Words whose bits are more than one thing.
 
 use super::{PackedField, PackedWord, about};
 
@@ -101,16 +101,15 @@ macro_rules! words {
 }
 
 words! {
-    /// The part of an instruction beside its operands.
+    /// What an instruction says beside its operands.
     immediate: Immediate, 16 bits {
-        /// How the set of objects that it takes or creates splits into elements, a `Structure`.
+        /// How the set of objects that it takes or makes falls into elements, a `Structure`.
         STRUCTURE: number(0, 3);
-        /// A flag with a meaning for each operation: for `objects`, whether the background is left out.
+        /// A truth value of the operation's own: of `objects`, whether the background is left out.
         FLAG: flag(3);
-        /// The function by which an operation compares elements, a `Key`, or the part of a tuple that it
-        /// returns.
+        /// By what an operation compares elements, a `Key`; or which part of a tuple it gives.
         KEY: number(4, 8);
-        /// Whether nothing reads cells of the result outside the window at (0, 0).
+        /// Whether cells of the result outside the window at (0, 0) are seen by nobody.
         CLIPPED: flag(15);
     }
 
@@ -132,15 +131,15 @@ words! {
 
     /// A pair of integers; the origin of a window, which is the location of bit 0 of its row 0.
     pair: PairWord, 32 bits {
-        /// The first one: rows, downwards.
+        /// The first one, which counts rows downwards.
         I: signed(16, 16);
-        /// The second one: columns, to the right.
+        /// The second one, which counts columns to the right.
         J: signed(0, 16);
     }
 
     /// A cell near the origin. Words compare as cells do.
     cell: CellWord, 32 bits {
-        /// The rank of its colour, -1 first.
+        /// Where its colour stands among the others, -1 first.
         RANK: number(28, 4);
         /// Its row plus `MAX_CELL`.
         I: number(14, 14);
@@ -156,13 +155,13 @@ words! {
         COUNT: number(0, 16);
     }
 
-    /// The end of an evaluation.
+    /// What came of an evaluation.
     status: Status, 32 bits {
         /// Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.
         BAIL_OUT: number(0, 8);
         /// Whether the result is the expected grid.
         RIGHT: flag(8);
-        /// Whether the result is a grid, and has a hash.
+        /// Whether the result is a grid, so that there is a hash.
         HASHED: flag(9);
         /// The instruction, counted from 1, at which it bailed out.
         INSTRUCTION: number(16, 16);
