@@ -1,14 +1,14 @@
-//! Targets that read files: what users bring, and what the engine has written: checkpoints, packed batches, costs of
-//! devices.
+//! Targets that read files: what users bring, and what the engine has written: checkpoints, packed batches, launch
+//! configurations.
 
 use std::path::Path;
 use std::sync::LazyLock;
 use std::{fs, io};
 
 use arc_dsl::{Program, Reading, Task, builtin};
-use mega_batch::costs::{self, CostFile, Learned};
 use mega_batch::inputs;
 use mega_batch::shards::PackedBatch;
+use mega_batch::tuning::TuningFile;
 use mega_batch::{
     Batch, Coordinator, CoordinatorError, Job, Mode, Notice, Options, PairResult, Sink,
 };
@@ -152,15 +152,15 @@ pub(crate) fn input_file(data: &[u8]) {
     }
 }
 
-/// What executors cost: what is read is written again beside what was learned, and read as the same.
-pub(crate) fn cost_file(data: &[u8]) {
+/// Launch configurations: what is read is written again beside a new one, and read as the same.
+pub(crate) fn tuning_file(data: &[u8]) {
     let folder = folder();
-    let at = || CostFile::at(Some(folder.path().to_owned()));
-    fs::write(folder.path().join("costs.json"), data).expect("a file in a temporary folder");
+    let at = || TuningFile::at(Some(folder.path().to_owned()));
+    fs::write(folder.path().join("tuning.json"), data).expect("a file in a temporary folder");
     let mut file = at();
     let known: Vec<_> = file
-        .executors()
-        .map(|(id, learned)| (id.clone(), learned.clone()))
+        .devices()
+        .map(|(id, config)| (id.clone(), config))
         .collect();
     if let Some(notice) = file.notice() {
         assert!(
@@ -168,13 +168,10 @@ pub(crate) fn cost_file(data: &[u8]) {
             "{notice:?}"
         );
     }
-    let Some((id, learned)) = known.first() else {
+    let Some((id, config)) = known.first() else {
         return;
     };
-    file.remember(id, learned.clone());
-    if *learned != Learned::default() {
-        assert!(file.save().expect("a file in a temporary folder"));
-        assert!(at().recall(id).is_some());
-    }
-    let _ = costs::VARIABLE;
+    file.keep(id, *config)
+        .expect("a file in a temporary folder");
+    assert_eq!(at().recall(id), Some(*config));
 }

@@ -68,8 +68,8 @@ pub const TARGETS: &[Target] = &[
         run: files::input_file,
     },
     Target {
-        name: "cost_file",
-        run: files::cost_file,
+        name: "tuning_file",
+        run: files::tuning_file,
     },
     Target {
         name: "evaluators",

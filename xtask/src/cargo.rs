@@ -18,10 +18,10 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     if data {
         // The tests that are ignored by default are those that read the data. They run first, so that the summary of
         // the others comes last. The skipped names are ignored for other reasons: in arc-check, devices that are
-        // unavailable; `browser::`, a missing browser; `prove::`, a missing fake driver.
+        // unavailable; `browser::`, a missing browser; `gpu_bench::`, a missing fake driver.
         let line = format!(
             "test --profile {CHECKED} --workspace --exclude arc-check --exclude mega-batch-py --tests \
-             -- --ignored --skip browser:: --skip prove::"
+             -- --ignored --skip browser:: --skip gpu_bench::"
         );
         cargo(root, &words(&line), &[])?;
     }

@@ -5,20 +5,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{Primitive, Type, TypedPrimitive};
+use arc_dsl::{Primitive, Type};
 use gpu_kernels::interface::Description;
 
 mod form;
-mod interface;
 mod links;
 
 /// Writes the files, or checks that they are up to date; always checks the links of all pages.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
-        ("docs/primitives.md", primitives()),
         (DIALECTS, dialects(root)?),
         (form::PAGE, form::page(root)?),
-        ("docs/device-interface.md", interface::page()),
         ("kernels/interface.cuh", Description::new().header()),
     ];
     for (name, text) in files {
@@ -38,37 +35,16 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
 /// The page of dialects.
 const DIALECTS: &str = "docs/dialects.md";
 
-/// The page of dialects with the current names of the typed dialect.
+/// The page of dialects with the current primitives.
 fn dialects(root: &Path) -> Result<String> {
     let path = root.join(DIALECTS);
     let page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    replaced(DIALECTS, &page.replace("\r\n", "\n"), "names", &names())
-}
-
-/// All names of the typed dialect by family: how to call them, and what a failing call returns.
-fn names() -> String {
-    let all = TypedPrimitive::ALL;
-    let public = all.iter().filter(|primitive| primitive.public().is_some());
-    let mut text = format!(
-        "{} names, {} of them primitives of the public dialect as they are.\n",
-        all.len(),
-        public.count()
-    );
-    for family in all.chunk_by(|a, b| a.family() == b.family()) {
-        let title = capitalised(family[0].family());
-        let _ = writeln!(text, "\n### {title}\n");
-        text += "| Name | What it returns | Default if it fails |\n|---|---|---|\n";
-        for primitive in family {
-            let parameters = primitive.parameters().join(", ");
-            let _ = writeln!(
-                text,
-                "| `{primitive}({parameters})` | {} | `{}` |",
-                plain(&primitive.description()),
-                primitive.default_value()
-            );
-        }
-    }
-    text
+    replaced(
+        DIALECTS,
+        &page.replace("\r\n", "\n"),
+        "primitives",
+        &primitives(),
+    )
 }
 
 /// A page with the text between the marks of `part` replaced: `<!-- begin PART -->`, `<!-- end PART -->`.
@@ -83,35 +59,25 @@ pub(crate) fn replaced(page: &str, old: &str, part: &str, text: &str) -> Result<
     Ok(format!("{}{text}{}", &old[..from], &old[to..]))
 }
 
-/// All primitives by family: name, signature, description.
+/// All primitives by family: name, signature, description; and the types.
 fn primitives() -> String {
-    let mut page = format!(
-        "# The primitives\n\n\
-         The {} primitives of the DSL, by family. This page is made by `cargo xtask docs` from the \
-         table in\n`crates/arc-isa/src/table.rs`; [adding a primitive](adding-a-primitive.md) \
-         says how one gets there.\n\n\
-         Rows and columns are counted from 0, downwards and to the right. A pair is `(row, column)` \
-         or\n`(height, width)`. `first`, `argmax` and kin go by \
-         [the order of a\nset](conformance.md#the-order-of-sets).\n\n",
-        Primitive::ALL.len()
-    );
+    let mut page = String::new();
     for (family, about) in Primitive::FAMILIES {
         let about = about.trim();
-        let _ = writeln!(page, "## {}\n\n{about}\n", capitalised(family));
-        page += "| Primitive | What it gives |\n|---|---|\n";
+        let _ = writeln!(page, "### {}\n\n{about}\n", capitalised(family));
         for primitive in Primitive::ALL.iter().filter(|p| p.family() == *family) {
             let _ = writeln!(
                 page,
-                "| `{}` | {} |",
+                "- `{}`: {}",
                 signature(*primitive),
                 plain(primitive.doc())
             );
         }
         page.push('\n');
     }
-    page += "## Types\n\n| Type | What it is |\n|---|---|\n";
+    page += "### Types\n\n";
     for ty in Type::ALL {
-        let _ = writeln!(page, "| `{ty}` | {} |", plain(ty.doc()));
+        let _ = writeln!(page, "- `{ty}`: {}", plain(ty.doc()));
     }
     page
 }
@@ -120,7 +86,11 @@ fn signature(primitive: Primitive) -> String {
     let parameters: Vec<_> = primitive
         .parameters()
         .iter()
-        .map(|(name, ty)| format!("{name}: {ty}"))
+        .map(|(name, ty)| match ty.to_string() {
+            // Many are called like their type.
+            ty if ty.to_lowercase() == *name => ty.to_lowercase(),
+            ty => format!("{name}: {ty}"),
+        })
         .collect();
     format!(
         "{primitive}({}) -> {}",
@@ -155,8 +125,7 @@ fn plain(line: &str) -> String {
             None => after,
         };
     }
-    // A pipe would end the table cell.
-    (text + rest).replace('|', "\\|")
+    text + rest
 }
 
 #[cfg(test)]
@@ -171,7 +140,7 @@ mod tests {
             plain("[`apply`](Primitive::Apply), then [`merge`]."),
             "`apply`, then `merge`."
         );
-        assert_eq!(plain(" (a, b) [x] and a | b"), "(a, b) [x] and a \\| b");
+        assert_eq!(plain(" (a, b) [x] and"), "(a, b) [x] and");
     }
 
     #[test]
@@ -186,7 +155,7 @@ mod tests {
     fn every_primitive_has_its_row() {
         let page = primitives();
         for primitive in Primitive::ALL {
-            assert!(page.contains(&format!("| `{primitive}(")), "{primitive}");
+            assert!(page.contains(&format!("- `{primitive}(")), "{primitive}");
         }
         assert!(!page.contains("Primitive::"));
     }
@@ -297,7 +266,8 @@ mod tests {
     #[test]
     fn every_type_that_the_words_name_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let page = std::fs::read_to_string(root.join("docs/words.md")).unwrap();
+        let page = std::fs::read_to_string(root.join("docs/rust.md")).unwrap();
+        let (_, page) = page.split_once("\n## Words\n").unwrap();
         let mut texts = std::collections::HashMap::new();
         let names = page.split('`').skip(1).step_by(2);
         let (mut named, mut missing) = (0, Vec::new());

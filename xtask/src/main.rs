@@ -38,8 +38,8 @@ enum Command {
     },
     /// Fails if files of a crate depend on each other in a circle, and lists the dependencies.
     Circles,
-    /// Generates files from the code: docs/primitives.md, docs/device-interface.md, parts of docs/form.md, and
-    /// kernels/interface.cuh; and checks the links of all pages.
+    /// Generates files from the code: parts of docs/dialects.md and docs/form.md, and kernels/interface.cuh; and
+    /// checks the links of all pages.
     Docs {
         /// Writes nothing; fails if a file is out of date or a link is broken.
         #[arg(long)]
@@ -76,7 +76,7 @@ enum Command {
     Kaggle(kaggle::Arguments),
     /// Builds the site of the Python package, if `MkDocs` is installed.
     Site(site::Arguments),
-    /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
+    /// Follows docs/extending.md in a copy of the project.
     Walkthrough,
     /// Builds the Python package, and tests it in a fresh environment.
     Wheel(wheel::Arguments),

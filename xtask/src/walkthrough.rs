@@ -1,11 +1,10 @@
-//! `walkthrough`: follows the documents that explain how to add something, literally.
+//! `walkthrough`: follows the page that explains how to add something, literally.
 //!
-//! The project's files are copied below the target directory. Each code block of a document is inserted into the copy
-//! at the place that the sentence before it names, and the commands for the reader are run there. So a document that
-//! no longer fits the code fails the check.
+//! The project's files are copied below the target directory. Each code block of the page is inserted into the copy
+//! at the place that the sentence before it names, and the commands for the reader are run there. So a page that no
+//! longer fits the code fails the check.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,8 +18,8 @@ mod document;
 
 use document::{Action, Place, Step};
 
-/// The documents that are followed, one after the other in one copy.
-const DOCUMENTS: [&str; 2] = ["docs/adding-a-primitive.md", "docs/adding-a-rewrite.md"];
+/// The page that is followed.
+const PAGE: &str = "docs/extending.md";
 
 /// The build settings of the copy: compiling takes longer than running.
 const SETTINGS: [(&str, &str); 5] = [
@@ -35,17 +34,13 @@ const SETTINGS: [(&str, &str); 5] = [
 /// Files by their path from the root.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Follows all documents; stops at the first step that fails.
+/// Follows the page; stops at the first step that fails.
 ///
 /// All blocks come first and then all commands, each once, so everything is compiled only once.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let mut steps = Vec::new();
-    for name in DOCUMENTS {
-        let text = std::fs::read_to_string(root.join(name)).with_context(|| name.to_owned())?;
-        let found = document::steps(name, &text)?;
-        println!("{name}: {} steps", found.len());
-        steps.extend(found.into_iter().map(|step| (name, step)));
-    }
+    let text = std::fs::read_to_string(root.join(PAGE)).context(PAGE)?;
+    let steps = document::steps(PAGE, &text)?;
+    println!("{PAGE}: {} steps", steps.len());
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
     let folder = root.join(target).join("walkthrough");
     let mut copy = Copy {
@@ -56,13 +51,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     put_all(&mut copy.files, &steps)?;
     copy.write()?;
     let mut done = BTreeSet::new();
-    for (name, step) in &steps {
+    for step in &steps {
         match &step.action {
             Action::Run { command, skipped } if done.insert(command) => match skipped {
                 Some(reason) => println!("  {command}: skipped: {reason}"),
-                None => copy
-                    .run(command)
-                    .with_context(|| Location(name, step.line))?,
+                None => copy.run(command).with_context(|| location(step))?,
             },
             _ => {}
         }
@@ -70,23 +63,19 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Inserts the blocks of all documents into the files.
-fn put_all(files: &mut Files, steps: &[(&'static str, Step)]) -> Result<()> {
-    for (name, step) in steps {
+/// Inserts the blocks of the page into the files.
+fn put_all(files: &mut Files, steps: &[Step]) -> Result<()> {
+    for step in steps {
         if let Action::Put { path, place, text } = &step.action {
-            put(files, path, place, text).with_context(|| Location(name, step.line))?;
+            put(files, path, place, text).with_context(|| location(step))?;
         }
     }
     Ok(())
 }
 
 /// The location of a step.
-struct Location(&'static str, usize);
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}", self.0, self.1)
-    }
+fn location(step: &Step) -> String {
+    format!("{PAGE}, line {}", step.line)
 }
 
 /// The project's files: those that Git tracks, and new ones that are not ignored.
@@ -108,7 +97,7 @@ fn files(root: &Path) -> Result<Files> {
     Ok(files)
 }
 
-/// The project with the additions of the documents.
+/// The project with the additions of the page.
 struct Copy {
     files: Files,
     folder: PathBuf,
@@ -295,21 +284,17 @@ mod tests {
 
     /// Everything but the commands, so that the tests find a line that has changed.
     #[test]
-    fn every_block_of_the_documents_has_its_place() {
+    fn every_block_of_the_page_has_its_place() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let Ok(mut files) = files(root) else {
             // Outside a checkout the files are unknown.
             return;
         };
-        let mut all = Vec::new();
-        for name in DOCUMENTS {
-            let text = std::fs::read_to_string(root.join(name)).unwrap();
-            let steps = document::steps(name, &text).unwrap();
-            let is_block = |step: &&Step| matches!(step.action, Action::Put { .. });
-            let blocks = steps.iter().filter(is_block).count();
-            assert!(blocks > 5 && blocks < steps.len(), "{name}: {blocks}");
-            all.extend(steps.into_iter().map(|step| (name, step)));
-        }
-        put_all(&mut files, &all).unwrap();
+        let text = std::fs::read_to_string(root.join(PAGE)).unwrap();
+        let steps = document::steps(PAGE, &text).unwrap();
+        let is_block = |step: &&Step| matches!(step.action, Action::Put { .. });
+        let blocks = steps.iter().filter(is_block).count();
+        assert!(blocks > 10 && blocks < steps.len(), "{blocks}");
+        put_all(&mut files, &steps).unwrap();
     }
 }

@@ -82,12 +82,12 @@ pub use interpreter::Interpreter;
 pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, MOST_ROUNDS, iteration_order_of};
-pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
+pub use program::{Block, BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use spelling::misspelt;
 pub use task::{
     FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
     Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
-    broken_json, wide_text,
+    bare_id, broken_json, wide_text,
 };
 pub use task_ids::{OwnTask, TaskIds, says_no_task, says_nothing};
 pub use text::{

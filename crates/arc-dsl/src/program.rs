@@ -78,8 +78,22 @@ impl Operand {
         match self {
             Operand::Slot(slot) => Some(Callee::Slot(*slot)),
             Operand::Primitive(primitive) => Some(Callee::Primitive(*primitive)),
+            Operand::Literal(Value::Foreign(crate::Foreign::Primitive(primitive))) => {
+                Some(Callee::Typed(*primitive))
+            }
             Operand::Constant(_) | Operand::Literal(_) => None,
         }
+    }
+
+    /// The same, or why it cannot be called.
+    pub(crate) fn called(&self) -> Result<Callee, BuildError> {
+        self.callee().ok_or_else(|| {
+            BuildError::NotCallable(match self {
+                Operand::Constant(constant) => format!("the constant `{constant}`"),
+                Operand::Literal(value) => value.kind().to_string(),
+                Operand::Slot(_) | Operand::Primitive(_) => String::new(),
+            })
+        })
     }
 }
 
@@ -140,7 +154,12 @@ pub struct Program {
     variables: Vec<String>,
     steps: Vec<Step>,
     output: Operand,
+    /// The code of a program in free Python, which has no steps.
+    python: Option<Arc<[Vec<Block>]>>,
 }
+
+/// A block of code, and how many lines come before it in its text.
+pub type Block = (usize, String);
 
 /// Programs are equal if their names and steps are; their positions in a file do not count.
 impl PartialEq for Program {
@@ -152,6 +171,7 @@ impl PartialEq for Program {
             && (self.dialect, self.inputs) == (other.dialect, other.inputs)
             && self.variables == other.variables
             && self.output == other.output
+            && self.python == other.python
             && self.steps.len() == other.steps.len()
             && self.steps.iter().zip(&other.steps).all(same_step)
     }
@@ -160,6 +180,22 @@ impl PartialEq for Program {
 impl Eq for Program {}
 
 impl Program {
+    /// A program in free Python: lists of blocks of code, in one of which it is. It has no steps, and nothing in this
+    /// crate runs it: here it returns [`Value::Nothing`], which no grid is equal to.
+    pub fn in_python(name: impl Into<String>, code: impl Into<Arc<[Vec<Block>]>>) -> Self {
+        Self {
+            output: Operand::Literal(Value::Nothing),
+            python: Some(code.into()),
+            ..ProgramBuilder::new(name).program
+        }
+    }
+
+    /// Its code, if it is in free Python.
+    #[must_use]
+    pub fn python(&self) -> Option<&Arc<[Vec<Block>]>> {
+        self.python.as_ref()
+    }
+
     /// The name after `def`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -285,6 +321,9 @@ pub enum BuildError {
     /// An operand belongs to another program.
     #[error("an operand is no variable of this program")]
     UnknownSlot,
+    /// A constant or a literal is called.
+    #[error("expected a primitive or a variable to call, found {0}")]
+    NotCallable(String),
     /// A literal holds an integer that no program can compute.
     #[error("a literal holds an integer past {MAX_INT}")]
     Literal,
@@ -373,6 +412,7 @@ impl ProgramBuilder {
                 variables: inputs,
                 steps: Vec::new(),
                 output: Operand::Slot(Slot::INPUT),
+                python: None,
             },
         }
     }
@@ -522,9 +562,7 @@ impl ProgramBuilder {
         };
         for step in &function.steps {
             let callee = match step.callee {
-                Callee::Slot(slot) => variables[slot.index()]
-                    .callee()
-                    .ok_or(BuildError::UnknownSlot)?,
+                Callee::Slot(slot) => variables[slot.index()].called()?,
                 callee => callee,
             };
             let given = step.arguments.iter();
@@ -596,6 +634,12 @@ impl From<Value> for Operand {
 /// The text of the program, which parses to the same program.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(code) = &self.python {
+            return code
+                .iter()
+                .flatten()
+                .try_for_each(|(_, code)| f.write_str(code));
+        }
         writeln!(f, "def {}({}):", self.name, self.inputs().join(", "))?;
         for step in &self.steps {
             f.write_str("    ")?;

@@ -133,6 +133,8 @@ impl<'a> TaskIds<'a> {
         let longest = ids.iter().map(|id| id.len()).max().unwrap_or_default();
         // A name may have an id without the version that all tasks have.
         let longest = newest.keys().map(|id| id.len()).fold(longest, usize::max);
+        // Or the first version's number, which its id lacks.
+        let longest = longest + FIRST.len();
         Self {
             ids,
             newest,
@@ -206,8 +208,9 @@ impl<'a> TaskIds<'a> {
         };
         match found {
             None => OwnTask::None,
-            Some((id, Some(other))) => OwnTask::Several(id, other),
-            Some((named, None)) => match self.newest.get(named) {
+            Some((id, Some(other), _)) => OwnTask::Several(id, other),
+            Some((first, None, true)) => OwnTask::One(first),
+            Some((named, None, false)) => match self.newest.get(named) {
                 Some(&(version, newest)) if version > 1 || !self.ids.contains(named) => {
                     OwnTask::Newest { named, newest }
                 }
@@ -219,14 +222,15 @@ impl<'a> TaskIds<'a> {
     /// The id, with or without a version, as the tasks have it.
     fn known(&self, id: &str) -> Option<&'a str> {
         let own = self.ids.get(id).copied();
-        own.or_else(|| self.newest.get_key_value(id).map(|(id, _)| *id))
+        let own = own.or_else(|| self.newest.get_key_value(id).map(|(id, _)| *id));
+        own.or_else(|| self.ids.get(id.strip_suffix(FIRST)?).copied())
     }
 
     /// The longest id in a name, delimited by signs or the ends of the name; of two equally long ones the later one.
-    /// And another one beside it, if there is one.
-    fn within(&self, name: &str) -> Option<(&'a str, Option<&'a str>)> {
+    /// Another one beside it, if there is one, and whether the name says that it is the first version.
+    fn within(&self, name: &str) -> Option<(&'a str, Option<&'a str>, bool)> {
         if let Some(id) = self.known(name) {
-            return Some((id, None));
+            return Some((id, None, id.len() < name.len()));
         }
         let is_sign = |c: char| !c.is_alphanumeric();
         let mut starts = vec![0];
@@ -255,9 +259,13 @@ impl<'a> TaskIds<'a> {
             let is_beside = other_end <= end - length || other_end - other_length >= end;
             is_beside && base(other) != base(id) && (!is_number(other) || is_number(id))
         });
-        Some((id, others.max().map(|(_, _, other)| *other)))
+        let other = others.max().map(|(_, _, other)| *other);
+        Some((id, other, id.len() < length))
     }
 }
+
+/// What a name may have behind the id of a task's first version.
+const FIRST: &str = "_v1";
 
 /// Whether the name of a file or a folder does not identify a task, since files of any task or program may have it.
 #[must_use]
@@ -327,6 +335,23 @@ mod tests {
     }
 
     #[test]
+    fn a_first_version_has_the_id_alone() {
+        let ids = ["ab12cd34", "ab12cd34_v2", "x"];
+        for (name, expected) in [
+            ("solve_ab12cd34", "ab12cd34_v2"),
+            ("solve_ab12cd34_v1", "ab12cd34"),
+            ("ab12cd34_v1", "ab12cd34"),
+            ("solve_ab12cd34_v1_b", "ab12cd34"),
+            ("solve_ab12cd34_v2", "ab12cd34_v2"),
+            ("solve_ab12cd34_v3", "ab12cd34_v2"),
+        ] {
+            assert_eq!(of(&ids, name, None), Some(expected), "{name}");
+        }
+        let ids = ["ab12cd34_v1", "ab12cd34_v2"];
+        assert_eq!(of(&ids, "solve_ab12cd34_v1", None), Some("ab12cd34_v1"));
+    }
+
+    #[test]
     fn where_the_name_says_nothing_the_file_does() {
         let ids = ["7", "row_swap_7", "1d-flip 3"];
         for (name, file, expected) in [
@@ -388,7 +413,7 @@ mod tests {
             assert_eq!(all_of(name, source), expected, "{name} in {source}");
         }
         let read = |text: &str| crate::parse_programs(text).remove(0).unwrap();
-        let program = read("# task: hard/7\ndef solve(I): return I\n");
+        let program = read("# task: hard/7\n\n\n# why\n\n@cache\ndef solve(I): return I\n");
         assert_eq!(ids.of(&program), Some("hard/7"));
         assert_eq!(ids.of(&read("def solve_7(I): return I\n")), None);
     }
@@ -404,6 +429,8 @@ mod tests {
         let program = read("# task: other\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), None);
         let program = read("# task: a b\n\ndef solve_7(I): return I\n");
+        assert_eq!(ids.of(&program), Some("a b"));
+        let program = read("# task: a b\nx = 1\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), Some("7"));
     }
 

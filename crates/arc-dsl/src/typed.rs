@@ -2,7 +2,7 @@
 //!
 //! A row has the name with its parameters, the default that a failing call returns, and how a call is evaluated: as a
 //! primitive of the public dialect (`public`), as another row (`same`), or by a dedicated function in the module of the
-//! family (`own`), with one line of documentation. The enum, look-up by name and `docs/dialects.md` are derived from
+//! family (`own`), with one line of documentation. The enum with its documentation and look-up by name are derived from
 //! the table.
 //!
 //! As in Python, arguments are values of any type, and a function checks a type only where it uses it. A function that
@@ -45,8 +45,6 @@ use table::for_each_typed_primitive;
 struct Row {
     default: Default,
     implementation: Implementation,
-    /// For a row with a dedicated function, what it returns.
-    doc: &'static str,
 }
 
 /// What a failing call returns.
@@ -111,7 +109,6 @@ macro_rules! rows {
             Row {
                 default: Default::$default,
                 implementation: implementation!($family ($($parameter),*) $how $target),
-                doc: concat!("" $(, $doc)?),
             },
         )+)+];
     };
@@ -149,16 +146,6 @@ impl TypedPrimitive {
             Implementation::Public(primitive) => Some(primitive),
             Implementation::Same(other) => other.public(),
             Implementation::Own(_) => None,
-        }
-    }
-
-    /// How a call is evaluated, in words.
-    #[must_use]
-    pub fn description(self) -> String {
-        match &self.row().implementation {
-            Implementation::Public(primitive) => format!("`{primitive}` of the public dialect"),
-            Implementation::Same(other) => format!("`{other}`"),
-            Implementation::Own(_) => self.row().doc.to_owned(),
         }
     }
 
@@ -229,7 +216,6 @@ mod tests {
         let mut names = BTreeSet::new();
         for &primitive in TypedPrimitive::ALL {
             assert!(names.insert(primitive.name()), "{primitive}");
-            assert!(!primitive.description().is_empty(), "{primitive}");
             // No chain of `same` rows leads back to itself.
             let mut row = primitive;
             for _ in 0..3 {

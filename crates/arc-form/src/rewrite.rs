@@ -20,7 +20,7 @@ macro_rules! fused {
         /// What instructions were fused.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Fused {
-            $(#[doc = $doc] $variant,)+
+            $(#[doc = concat!($doc, " Replaces `", $calls, "`.")] $variant,)+
         }
 
         impl Fused {
@@ -32,14 +32,6 @@ macro_rules! fused {
                 match self {
                     $(Fused::$variant => $name,)+
                 }
-            }
-
-            /// A sentence about its result.
-            pub fn doc(self) -> &'static str {
-                match self {
-                    $(Fused::$variant => $doc,)+
-                }
-                .trim()
             }
 
             /// The calls that it replaces.
@@ -63,13 +55,13 @@ fused! {
     Magnitude = "magnitude", "multiply(n, sign(n))";
     /// All cells of a grid that are in its objects.
     MergedObjects = "merged_objects", "merge(objects(grid, univalued, diagonal, without_bg))";
-    /// All cells of a grid, as its partition has them.
+    /// All cells of a grid, those of its partition.
     MergedPartition = "merged_partition", "merge(partition(grid))";
-    /// All cells of a grid but those of the background, as its partition has them.
+    /// All cells of a grid but those of the background.
     MergedForeground = "merged_foreground", "merge(fgpartition(grid))";
-    /// Of two grids cell by cell the larger colour, as rows.
+    /// The larger colour of two grids for each cell, as rows.
     LargerCells = "larger_cells", "apply(row -> apply(maximum, row), papply(pair, a, b))";
-    /// Of two grids cell by cell the smaller colour, as rows.
+    /// The smaller colour of two grids for each cell, as rows.
     SmallerCells = "smaller_cells", "apply(row -> apply(minimum, row), papply(pair, a, b))";
     /// The locations at which a pattern has exactly `n` locations in common with a set.
     MetAsOften = "met_as_often", "sfilter(places, place -> equality(size(intersection(shift(pattern, place), set)), n))";
@@ -233,7 +225,6 @@ mod tests {
             for name in called {
                 assert!(Primitive::from_name(name).is_some(), "{fused:?}: {name}");
             }
-            assert!(fused.doc().ends_with('.'), "{fused:?}");
         }
     }
 }

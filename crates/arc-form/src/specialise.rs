@@ -249,7 +249,7 @@ impl Specialiser {
     }
 
     fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Specialised<Operand> {
-        if program.dialect() != Dialect::Public {
+        if program.dialect() != Dialect::Public || program.python().is_some() {
             return Err(Reason::Dialect.into());
         }
         for step in program.steps() {

@@ -34,7 +34,7 @@ macro_rules! types {
 types! {
     /// Any value.
     Any;
-    /// True or false; whatever Python takes for true or false is taken as such.
+    /// True or false; any value that Python takes for one of them.
     Boolean;
     /// An integer; true and false count as 1 and 0.
     Integer;

@@ -65,17 +65,17 @@ macro_rules! for_each_primitive {
             greater(a: Integer, b: Integer) -> Boolean { is_total: of_numbers };
             /// Not `b`.
             flip(b: Boolean) -> Boolean { is_total: always };
-            /// `b` where `a` is true, otherwise `a`: whether both are, of truth values.
+            /// `b` if `a` is true, otherwise `a`: of truth values, whether both are true.
             both(a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
-            /// `a` where it is true, otherwise `b`: whether one is, of truth values.
+            /// `a` if it is true, otherwise `b`: of truth values, whether one is true.
             either(a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
             /// The pair `(i, 0)`: `i` rows down.
             toivec(i: Integer) -> IntegerTuple { is_total: of_integer };
             /// The pair `(0, j)`: `j` columns to the right.
             tojvec(j: Integer) -> IntegerTuple { is_total: of_integer };
-            /// The largest element, 0 where there is none. Error: elements that have no order.
+            /// The largest element, 0 if there is none. Error: elements that have no order.
             maximum(container: IntegerSet) -> Any { result: Some(rules::extremum) };
-            /// The smallest element, 0 where there is none. Error: elements that have no order.
+            /// The smallest element, 0 if there is none. Error: elements that have no order.
             minimum(container: IntegerSet) -> Any { result: Some(rules::extremum) };
         }
 
@@ -115,9 +115,9 @@ macro_rules! for_each_primitive {
                 result: Some(rules::some_of_first),
                 sampling: Sampling::SharedElements,
             };
-            /// The tuple without elements that stood in it before.
+            /// The tuple without repeated elements.
             dedupe[cx](tup: Tuple) -> Tuple { result: Some(rules::some_of_first) };
-            /// `num` times `item`; empty where `num` is not positive.
+            /// `num` times `item`; empty if `num` is not positive.
             repeat[cx]@constant (item: Any, num: Integer) -> Tuple {
                 size: Size::Told,
                 result: Some(rules::repeated),
@@ -136,12 +136,12 @@ macro_rules! for_each_primitive {
                 size: Size::Sum,
                 result: Some(rules::merged_container),
             };
-            /// The element that a tuple has most often; of several, the first in the set of all. Error: empty.
+            /// The most common element; of several, the first in the set of all. Error: empty.
             mostcommon[cx](container: Tuple) -> Any {
                 result: Some(rules::element_of_first),
                 sampling: Sampling::AnyTuple,
             };
-            /// The element that a tuple has least often; of several, the first in the set of all. Error: empty.
+            /// The least common element; of several, the first in the set of all. Error: empty.
             leastcommon[cx](container: Tuple) -> Any {
                 result: Some(rules::element_of_first),
                 sampling: Sampling::AnyTuple,
@@ -208,7 +208,7 @@ macro_rules! for_each_primitive {
                 result: Some(rules::set_of_pairs),
                 sampling: Sampling::SmallContainers,
             };
-            /// The tuples of elements that stand at the same place, up to the shorter length.
+            /// The tuples of elements at the same index, up to the shorter length.
             pair[cx](a: Container, b: Container) -> TupleTuple {
                 elements: Elements::Made,
                 result: Some(rules::tuple_of_pairs),
@@ -260,7 +260,7 @@ macro_rules! for_each_primitive {
                 elements: Elements::Joined,
                 size: Size::Sum,
             };
-            /// The results of `function` for the elements at the same place of two containers.
+            /// The results of `function` for the elements at the same index of two containers.
             papply[cx](function: Callable, a: Container, b: Container) -> Tuple {
                 body: Some(Body::Collected),
                 elements: Elements::Made,
@@ -377,7 +377,7 @@ macro_rules! for_each_primitive {
             center(patch: Patch) -> IntegerTuple;
             /// The mean location, rounded down; the empty tuple for an empty patch.
             centerofmass(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
-            /// Signs of the way from the centre of `a` to that of `b`; one component is 0 where they share a row or a column. Error: empty.
+            /// The direction from the centre of `a` to that of `b`, as signs; a component is 0 if they share a row or a column. Error: empty.
             position(a: Patch, b: Patch) -> IntegerTuple;
             /// Whether some row has cells of both patches.
             hmatching[cx](a: Patch, b: Patch) -> Boolean;
@@ -389,11 +389,11 @@ macro_rules! for_each_primitive {
             adjacent[cx](a: Patch, b: Patch) -> Boolean;
             /// Whether the patch's bounding box reaches an edge of the grid. Errors: an empty patch; a grid without rows.
             bordering@constant (patch: Patch, grid: Grid) -> Boolean;
-            /// The way that `source` goes until it is adjacent to `destination`, 42 steps at most. Error: empty.
+            /// The move of `source` until it is adjacent to `destination`, 42 steps at most. Error: empty.
             gravitate[cx](source: Patch, destination: Patch) -> IntegerTuple;
-            /// After how many columns an object repeats; its width where it never does.
+            /// The number of columns after which an object repeats; its width if it never does.
             hperiod[cx](obj: Object) -> Integer { sampling: Sampling::Pattern };
-            /// After how many rows an object repeats; its height where it never does.
+            /// The number of rows after which an object repeats; its height if it never does.
             vperiod[cx](obj: Object) -> Integer { sampling: Sampling::Pattern };
         }
 
@@ -423,7 +423,7 @@ macro_rules! for_each_primitive {
             asobject(grid: Grid) -> Object;
             /// The four corners of the bounding box.
             corners(patch: Patch) -> Indices { result: Some(rules::checked_locations) };
-            /// The line from `a` to `b`, both included, where it is straight or diagonal; otherwise nothing.
+            /// The line from `a` to `b`, both included, if it is straight or diagonal; otherwise nothing.
             connect[cx](a: IntegerTuple, b: IntegerTuple) -> Indices {
                 size: Size::Far,
                 sampling: Sampling::StraightLine,
@@ -538,13 +538,13 @@ macro_rules! for_each_primitive {
             lefthalf(grid: Grid) -> Grid;
             /// The right half; a middle column belongs to neither.
             righthalf(grid: Grid) -> Grid;
-            /// `n` grids side by side; what is over is left between them. Errors: division by zero; a grid without rows.
+            /// `n` grids side by side; remaining columns are left out between them. Errors: division by zero; a grid without rows.
             hsplit[cx](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
-            /// `n` grids one below the other; what is over is left between them. Errors: division by zero; a grid without rows.
+            /// `n` grids one below the other; remaining rows are left out between them. Errors: division by zero; a grid without rows.
             vsplit[cx](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
             /// The two grids side by side, as high as the lower one.
             hconcat[cx](a: Grid, b: Grid) -> Grid { size: Size::Sum, sampling: Sampling::SameHeight };
-            /// The two grids one above the other; a tuple of rows where their widths differ.
+            /// The two grids one above the other; a tuple of rows if their widths differ.
             vconcat[cx](a: Grid, b: Grid) -> Grid {
                 size: Size::Sum,
                 result: Some(rules::checked_grid),

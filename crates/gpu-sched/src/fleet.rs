@@ -1,12 +1,12 @@
-//! [`Fleet`]: a thread for each device, and the scheduler that decides what they do.
+//! [`Fleet`]: a thread for each device, and the scheduler that decides what they evaluate.
 //!
-//! The driver of a fleet submits items, asks which batches to [start](Fleet::start), and waits for
-//! [events](Fleet::wait). It evaluates batches for the host itself, on threads of its choice; it prepares batches for
-//! devices, on threads of its choice, and hands them over. A device's thread begins the next batch while the one
-//! before is computed, so that copies overlap with computing.
+//! Any thread of the caller may [claim](Fleet::claim) a window for a device, prepare it, and [hand it
+//! over](Fleet::hand_over). The device's thread begins the next window while the one before is computed, so that copies
+//! overlap with computing, and rings the [`Signal`] when it has [finished](Fleet::receive) one.
 //!
 //! If a device hangs, its thread is left alone; its late answer is dropped.
 
+mod signal;
 mod thread;
 
 #[cfg(test)]
@@ -14,209 +14,109 @@ mod tests;
 
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use tracing::{debug, warn};
 
-use crate::scheduler::{BatchId, Ended, ExecutorDescription, HOST, Made, Policy, Scheduler, Start};
+use crate::scheduler::{
+    DeviceDescription, Failure, Host, Made, Policy, Scheduler, Window, WindowId,
+};
 use crate::stages::Stages;
-use crate::work::{Failure, Item};
+pub use signal::Signal;
 use thread::{Command, Thread};
 
-/// Runs batches on one device. It belongs to that device's thread.
+/// Evaluates windows on one device. It belongs to that device's thread.
 pub trait Executor: Send + 'static {
-    /// A batch prepared for the device.
+    /// A window prepared for the device.
     type Batch: Send + 'static;
-    /// The answer of a batch.
+    /// The answers of a window.
     type Answer: Send + 'static;
-    /// A batch in flight on the device.
+    /// A window in flight on the device.
     type Begun;
 
-    /// How many batches may be in flight at a time.
+    /// How many windows may be in flight at a time.
     fn lanes(&self) -> usize;
 
-    /// Starts copying a batch to the device and computing it, without waiting.
+    /// Starts copying a window to the device and computing it, without waiting.
     fn begin(&mut self, batch: Self::Batch) -> Result<Self::Begun, Failure>;
 
-    /// Waits for a batch, the oldest of those in flight, and returns its answer and what it took.
+    /// Waits for a window, the oldest of those in flight, and returns its answers and what it took.
     fn finish(&mut self, begun: Self::Begun) -> Result<(Self::Answer, Made), Failure>;
 
     /// Reopens the device after it was lost.
     fn recover(&mut self) -> Result<(), Failure>;
 
-    /// Releases the memory that is cached for later batches.
+    /// Releases the memory that is cached for later windows.
     fn clean_up(&mut self);
 }
 
-/// Messages from the threads.
-enum Message<A, H> {
-    /// The host has finished the fallback work of these items; `None` if it failed.
-    FallbackDone {
-        items: Range<u64>,
-        answer: Option<H>,
-    },
-    /// A batch is prepared and was given to a device.
-    HandedOver(BatchId),
-    /// A batch has ended.
-    Ended {
-        executor: usize,
-        batch: BatchId,
-        result: Result<(Answer<A, H>, Made), Failure>,
-    },
-}
-
-/// The answer of an executor.
-enum Answer<A, H> {
-    Host(H),
-    Device(A),
-}
-
-/// What the driver of a fleet is told: `A` is the answer type of devices, `H` that of the host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event<A, H> {
-    /// The host has evaluated these items.
-    ByHost {
-        /// The items.
-        items: Range<u64>,
-        /// Their answers.
-        answer: H,
-    },
-    /// A device has evaluated these items.
-    ByDevice {
-        /// The device's number among executors.
-        executor: usize,
-        /// The items.
-        items: Range<u64>,
-        /// Their answers.
-        answer: A,
-        /// The time that it took.
-        stages: Stages,
-    },
-    /// No executor can evaluate this item.
-    GivenUp(u64, Failure),
-    /// No item is done: batches may have to be started again, or the waiting time is over.
-    Nothing,
-}
-
-/// Hands batches to devices, and reports what the host has evaluated; from any thread.
+/// A window has ended on a device.
 #[derive(Debug)]
-pub struct FleetHandle<B, A, H> {
-    commands: Vec<Sender<Command<B>>>,
-    events: Sender<Message<A, H>>,
+struct Ended<A> {
+    device: usize,
+    window: WindowId,
+    result: Result<(A, Made), Failure>,
 }
 
-impl<B, A, H> Clone for FleetHandle<B, A, H> {
-    fn clone(&self) -> Self {
-        Self {
-            commands: self.commands.clone(),
-            events: self.events.clone(),
-        }
-    }
-}
-
-impl<B, A, H> FleetHandle<B, A, H> {
-    /// Gives a device its batch, whose preparation took `prepare`.
-    pub fn hand_over(&self, start: &Start, batch: B, prepare: Duration) {
-        let command = Command::Run {
-            batch: start.batch,
-            content: batch,
-            recover: start.recover,
-            prepare,
-        };
-        let thread = self.commands.get(start.executor.wrapping_sub(HOST + 1));
-        // Send this before the device can answer. If the fleet is gone, nobody listens.
-        let _ = self.events.send(Message::HandedOver(start.batch));
-        if thread.is_none_or(|thread| thread.send(command).is_err()) {
-            let failure = Failure::Lost("its thread has ended".to_owned());
-            self.fail(start, failure);
-        }
-    }
-
-    /// Reports that the host has evaluated a batch, in this time.
-    pub fn made(&self, start: &Start, answer: H, time: Duration) {
-        let stages = Stages {
-            compute: time,
-            ..Stages::default()
-        };
-        let made = Made {
-            stages,
-            ..Made::default()
-        };
-        self.end(start, Ok((Answer::Host(answer), made)));
-    }
-
-    /// Reports that the host has finished the fallback work of these items; `None` if it failed.
-    pub fn fallback_done(&self, items: Range<u64>, answer: Option<H>) {
-        let _ = self.events.send(Message::FallbackDone { items, answer });
-    }
-
-    /// Reports that a batch failed, or could not be prepared.
-    pub fn fail(&self, start: &Start, failure: Failure) {
-        self.end(start, Err(failure));
-    }
-
-    fn end(&self, start: &Start, result: Result<(Answer<A, H>, Made), Failure>) {
-        // If the fleet is gone, nobody listens.
-        let _ = self.events.send(Message::Ended {
-            executor: start.executor,
-            batch: start.batch,
-            result,
-        });
-    }
-}
-
-/// The host and devices.
+/// A window that a device has finished.
 #[derive(Debug)]
-pub struct Fleet<B, A, H> {
+pub struct Finished<A> {
+    /// Its items.
+    pub items: Range<u64>,
+    /// Their answers.
+    pub answer: A,
+    /// The time that it took.
+    pub stages: Stages,
+}
+
+/// The devices.
+#[derive(Debug)]
+pub struct Fleet<B, A> {
     scheduler: Scheduler,
     threads: Vec<Thread<B>>,
-    handle: FleetHandle<B, A, H>,
-    events: Receiver<Message<A, H>>,
-    began: Instant,
-    /// The last failure of each executor.
+    sender: Sender<Ended<A>>,
+    ended: Receiver<Ended<A>>,
+    signal: Arc<Signal>,
+    clock: Instant,
+    /// The last failure of each device.
     failures: Vec<Option<Failure>>,
-    /// Items before this one that were not done were abandoned.
-    first: u64,
 }
 
-impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
-    /// A fleet with the host only.
-    pub fn new(host: ExecutorDescription, policy: Policy) -> Self {
-        let (sender, events) = unbounded();
+impl<B: Send + 'static, A: Send + 'static> Fleet<B, A> {
+    /// A fleet without devices.
+    pub fn new(policy: Policy) -> Self {
+        let (sender, ended) = unbounded();
         Self {
-            failures: vec![None],
-            first: 0,
-            scheduler: Scheduler::new(host, policy),
+            scheduler: Scheduler::new(policy),
             threads: Vec::new(),
-            handle: FleetHandle {
-                commands: Vec::new(),
-                events: sender,
-            },
-            events,
-            began: Instant::now(),
+            sender,
+            ended,
+            signal: Arc::default(),
+            clock: Instant::now(),
+            failures: Vec::new(),
         }
     }
 
-    /// Starts the thread of a device, and returns its number among executors. There may be at most
-    /// [`MOST_EXECUTORS`](crate::MOST_EXECUTORS).
-    pub fn add<E>(&mut self, description: ExecutorDescription, executor: E) -> io::Result<usize>
+    /// Starts the thread of a device. There may be at most [`MOST_DEVICES`](crate::MOST_DEVICES).
+    pub fn add<E>(&mut self, description: DeviceDescription, executor: E) -> io::Result<()>
     where
         E: Executor<Batch = B, Answer = A>,
     {
         let name = description.name.clone();
         let number = self.scheduler.add(description);
         let number = number.ok_or_else(|| io::Error::other("too many devices"))?;
-        let thread = Thread::start(number, &name, executor, self.handle.events.clone())?;
-        self.handle.commands.push(thread.commands());
+        let (sender, signal) = (self.sender.clone(), Arc::clone(&self.signal));
+        let thread = Thread::start(number, &name, executor, sender, signal)?;
         self.threads.push(thread);
         self.failures.push(None);
-        Ok(number)
+        Ok(())
     }
 
-    /// A handle for other threads.
-    pub fn handle(&self) -> FleetHandle<B, A, H> {
-        self.handle.clone()
+    /// Rung whenever a window has ended.
+    pub fn signal(&self) -> &Arc<Signal> {
+        &self.signal
     }
 
     /// The scheduler.
@@ -229,120 +129,97 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         &mut self.scheduler
     }
 
-    /// The last failure of an executor.
-    pub fn failure(&self, executor: usize) -> Option<&Failure> {
-        self.failures.get(executor)?.as_ref()
+    /// The last failure of each device.
+    pub fn failures(&self) -> impl Iterator<Item = Option<&Failure>> {
+        self.failures.iter().map(Option::as_ref)
     }
 
-    /// Submits items as pairs of an item and a count, and returns their numbers.
-    pub fn submit(&mut self, items: impl IntoIterator<Item = (Item, u64)>) -> Range<u64> {
-        self.scheduler.submit(items)
-    }
-
-    /// Drops all items that are not done.
-    pub fn abandon(&mut self) {
-        self.scheduler.abandon();
-        self.first = self.scheduler.end();
-    }
-
-    /// Has every device release the memory that it caches for later batches.
+    /// Has every device release the memory that it caches for later windows.
     pub fn clean_up(&self) {
         for thread in &self.threads {
-            thread.clean_up();
+            thread.send(Command::CleanUp);
         }
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.clock.elapsed()
     }
 
-    /// The next batch to start; `None` if every executor has enough.
-    pub fn start(&mut self) -> Option<Start> {
-        let start = self.scheduler.start(self.now())?;
-        debug!(batch = ?start.batch, executor = start.executor, items = ?start.items, "started");
-        Some(start)
+    /// How many items the window has that [`claim`](Self::claim) would claim now.
+    pub fn due(&self, host: Host) -> u64 {
+        let next = self.scheduler.next(self.now(), host);
+        next.map_or(0, |(_, items)| items.end - items.start)
     }
 
-    /// Waits for an event, at most for `time`.
-    pub fn wait(&mut self, time: Duration) -> Event<A, H> {
-        let now = self.now();
-        let wake = self.scheduler.wake().map(|at| at.saturating_sub(now));
-        let time = wake.map_or(time, |wake| wake.min(time));
-        match self.events.recv_timeout(time) {
-            Ok(event) => self.handle_message(event),
-            // The channel cannot close: `self.handle` keeps a sender.
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                self.expire();
-                Event::Nothing
-            }
-        }
+    /// Claims a window for a device; `None` if every device has enough.
+    pub fn claim(&mut self, host: Host) -> Option<Window> {
+        let window = self.scheduler.claim(self.now(), host)?;
+        debug!(?window, "claimed");
+        Some(window)
     }
 
-    fn expire(&mut self) {
-        let now = self.now();
-        for (batch, executor) in self.scheduler.expire(now) {
-            warn!(
-                ?batch,
-                executor, "given up: no answer within the time limit"
-            );
-            self.failures[executor] = Some(Failure::Hung);
-        }
-    }
-
-    fn handle_message(&mut self, event: Message<A, H>) -> Event<A, H> {
-        let (executor, batch, result) = match event {
-            Message::HandedOver(batch) => {
-                let now = self.now();
-                self.scheduler.handed_over(now, batch);
-                return Event::Nothing;
-            }
-            // The scheduler counts these as done, so it does not know that they were abandoned.
-            Message::FallbackDone { items, .. } if items.start < self.first => {
-                return Event::Nothing;
-            }
-            Message::FallbackDone { items, answer } => {
-                let now = self.now();
-                self.scheduler.fallback_done(now, &items);
-                return match answer {
-                    Some(answer) => Event::ByHost { items, answer },
-                    None => Event::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),
-                };
-            }
-            Message::Ended {
-                executor,
-                batch,
-                result,
-            } => (executor, batch, result),
+    /// Gives a device its window, whose preparation took `prepare`.
+    pub fn hand_over(&mut self, window: &Window, batch: B, prepare: Duration) {
+        self.scheduler.handed_over(self.now(), window.id);
+        let command = Command::Run {
+            window: window.id,
+            batch,
+            recover: window.recover,
+            prepare,
         };
-        let mut stages = Stages::default();
-        let (result, answer) = match result {
-            Ok((answer, made)) => {
-                stages = made.stages;
-                (Ok(made), Some(answer))
-            }
-            Err(failure) => {
-                debug!(?batch, executor, %failure, "failed");
-                self.failures[executor] = Some(failure.clone());
-                (Err(failure), None)
-            }
-        };
-        let now = self.now();
-        match (self.scheduler.ended(now, batch, result), answer) {
-            (Ended::Done(items), Some(Answer::Host(answer))) => Event::ByHost { items, answer },
-            (Ended::Done(items), Some(Answer::Device(answer))) => Event::ByDevice {
-                executor,
-                items,
-                answer,
-                stages,
-            },
-            (Ended::GivenUp(item, failure), _) => Event::GivenUp(item, failure),
-            (Ended::Dropped | Ended::Done(_), _) => {
-                self.scheduler.answered(executor);
-                Event::Nothing
+        if !self.threads[window.device].send(command) {
+            let failure = Failure::Lost("its thread has ended".to_owned());
+            self.end(window.device, window.id, Err(failure));
+        }
+    }
+
+    /// Notes what has happened on devices since, and returns the next window that one has finished, if there is any.
+    pub fn receive(&mut self) -> Option<Finished<A>> {
+        while let Ok(Ended {
+            device,
+            window,
+            result,
+        }) = self.ended.try_recv()
+        {
+            let (result, answer) = match result {
+                Ok((answer, made)) => (Ok(made), Some(answer)),
+                Err(failure) => (Err(failure), None),
+            };
+            let stages = result
+                .as_ref()
+                .map_or(Stages::default(), |made| made.stages);
+            if let (Some(items), Some(answer)) = (self.end(device, window, result), answer) {
+                return Some(Finished {
+                    items,
+                    answer,
+                    stages,
+                });
             }
         }
+        let now = self.now();
+        self.scheduler.revive(now);
+        for (window, device) in self.scheduler.expire(now) {
+            warn!(?window, device, "given up: no answer within the time limit");
+            self.failures[device] = Some(Failure::Hung);
+        }
+        None
+    }
+
+    fn end(
+        &mut self,
+        device: usize,
+        window: WindowId,
+        result: Result<Made, Failure>,
+    ) -> Option<Range<u64>> {
+        if let Err(failure) = &result {
+            debug!(?window, device, %failure, "failed");
+            self.failures[device] = Some(failure.clone());
+        }
+        let now = self.now();
+        let items = self.scheduler.ended(now, window, result);
+        if items.is_none() {
+            self.scheduler.answered(device);
+        }
+        items
     }
 }
-
-/// The failure reported for a panic of the host's evaluation.
-const PANIC: &str = "a panic";

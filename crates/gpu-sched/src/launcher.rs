@@ -7,7 +7,6 @@
 
 mod resident;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -22,9 +21,8 @@ use gpu_kernels::{
 use resident::Resident;
 
 use crate::fleet::Executor;
-use crate::scheduler::Made;
+use crate::scheduler::{Failure, Made};
 use crate::stages::Stages;
-use crate::work::{Failure, Fallback, Kind};
 
 /// Evaluations that are ready for a device, with a note of the caller.
 #[derive(Debug, Clone, Default)]
@@ -38,10 +36,6 @@ pub struct Evaluations<N = ()> {
     pub evaluations: Vec<Evaluation>,
     /// The pool of each of them, as an index into `pools`.
     pub pools_of: Vec<u32>,
-    /// The kind of each of them, to count bail-outs by kind; those beyond the end of the list have kind 0.
-    pub kinds: Vec<Kind>,
-    /// How many items were skipped during preparation because no device can run them, by kind.
-    pub skipped: BTreeMap<Kind, u64>,
     /// Returned with the answers.
     pub note: N,
 }
@@ -118,8 +112,6 @@ pub struct Launcher<D: Device, N = ()> {
 #[expect(missing_debug_implementations, reason = "it is memory of a device")]
 pub struct Begun<D: Device, N> {
     launched: Option<Launched<D>>,
-    kinds: Vec<Kind>,
-    skipped: BTreeMap<Kind, u64>,
     note: N,
 }
 
@@ -273,27 +265,6 @@ impl<D: Device, N> Launcher<D, N> {
     }
 }
 
-/// How many items were skipped and bailed out of, by kind.
-fn fallback(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> Vec<Fallback> {
-    let mut by_kind: BTreeMap<Kind, Fallback> = BTreeMap::new();
-    let mut of = |kind: Kind, skipped, bailed_out| {
-        let of_kind = by_kind.entry(kind).or_default();
-        of_kind.kind = kind;
-        of_kind.skipped += skipped;
-        of_kind.bailed_out += bailed_out;
-    };
-    for (kind, count) in skipped {
-        of(*kind, *count, 0);
-    }
-    let kinds = kinds.iter().copied().chain(std::iter::repeat(Kind(0)));
-    for (verdict, kind) in verdicts.iter().zip(kinds) {
-        if let Verdict::BailedOut { .. } = verdict {
-            of(kind, 0, 1);
-        }
-    }
-    by_kind.into_values().collect()
-}
-
 impl<D: Device + Send + 'static, N: Send + 'static> Executor for Launcher<D, N>
 where
     D::Buffer: Send,
@@ -316,30 +287,19 @@ where
         };
         Ok(Begun {
             launched,
-            kinds: batch.kinds,
-            skipped: batch.skipped,
             note: batch.note,
         })
     }
 
     fn finish(&mut self, begun: Begun<D, N>) -> Result<(Answers<N>, Made), Failure> {
-        let Begun {
-            launched,
-            kinds,
-            skipped,
-            note,
-        } = begun;
+        let Begun { launched, note } = begun;
         let Some(launched) = launched else {
             let answers = Answers {
                 verdicts: Vec::new(),
                 results: Results::default(),
                 note,
             };
-            let made = Made {
-                fallback: fallback(&skipped, &kinds, &[]),
-                ..Made::default()
-            };
-            return Ok((answers, made));
+            return Ok((answers, Made::default()));
         };
         let lane = self.lanes.get(launched.lane);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
@@ -360,14 +320,16 @@ where
             download: downloads.elapsed(),
         };
         let footprint = launched.footprint;
+        let is_done = |verdict: &&Verdict| matches!(verdict, Verdict::Done { .. });
         // Free the batch's memory before measuring free memory.
         drop(launched);
         let made = Made {
             stages,
+            tried: answers.verdicts.len() as u64,
+            answered: answers.verdicts.iter().filter(is_done).count() as u64,
             footprint,
             free: self.free_memory(),
             memory: lane.engine.device().memory_usage(),
-            fallback: fallback(&skipped, &kinds, &answers.verdicts),
         };
         Ok((answers, made))
     }

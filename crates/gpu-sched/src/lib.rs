@@ -1,33 +1,27 @@
-//! Distributes work over the host and its GPUs: by cost, in order, each item exactly once, whatever fails.
+//! Lets GPUs take part in a batch: how large the windows are that each evaluates, and what happens if one fails.
 //!
-//! It knows how many items of work there are, and the size in bytes and the kind of each ([`Item`]). It learns what
-//! batches cost each executor ([`Costs`]). The [`Scheduler`] decides; it neither starts threads nor reads a clock, so
-//! that tests can run it in virtual time. A [`Fleet`] owns the threads.
+//! The [`Scheduler`] owns the items of a batch that nobody has claimed. The host claims pieces of them as it likes;
+//! each device is given its next window as it is free. The scheduler neither starts threads nor reads a clock, so that
+//! tests can run it in virtual time. A [`Fleet`] owns the threads.
 //!
 //! Modules, by what they decide:
 //!
-//! - how long a batch takes: `cost`; how much each executor gets: `shares`, `size`; what starts next: `scheduler`;
-//! - what is submitted: `work`, `runs`; in which order answers are delivered: `order`; where the time goes: `stages`;
+//! - who gets what: `scheduler`; how large a window may be: `scheduler/device.rs`, `size`;
+//! - in which order answers are delivered: `order`; where the time goes: `stages`;
 //! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device).
 
-mod cost;
 pub mod fleet;
 pub mod launcher;
 mod order;
-mod runs;
 mod scheduler;
-mod shares;
 mod size;
 mod stages;
-mod work;
 
-pub use cost::{Cost, Costs, FallbackShares, Measured, Remembered};
-pub use fleet::{Event, Executor, Fleet, FleetHandle};
+pub use fleet::{Executor, Finished, Fleet, Signal};
 pub use order::Order;
 pub use scheduler::{
-    BatchId, Ended, ExecutorDescription, HOST, MOST_EXECUTORS, Made, Placement, Policy, Scheduler,
-    Start,
+    DeviceDescription, Failure, Host, MOST_DEVICES, Made, Placement, Policy, Scheduler, Window,
+    WindowId,
 };
 pub use size::{allowance, find_max_batch};
-pub use stages::{Activity, Bottleneck, Stages};
-pub use work::{Failure, Fallback, Item, Kind};
+pub use stages::{Activity, Stages};

@@ -1,58 +1,54 @@
-//! [`Scheduler`]: decides which executor runs which items, when, and what happens if one fails.
+//! [`Scheduler`]: the items of a batch that nobody has claimed, and the windows of them that devices evaluate.
 //!
-//! It is passive: its driver reports events with their times, and asks what to start. So all decisions can be tested
-//! in virtual time, and threads ([`Fleet`](crate::Fleet)) add no decision.
+//! It is passive: its caller reports events with their times, and asks for the next window of a device. So all
+//! decisions can be tested in virtual time, and threads ([`Fleet`](crate::Fleet)) add no decision.
 //!
-//! Executor 0 is the host, which is always available; the others are devices. A batch is a range of consecutive
-//! items. Every item is in exactly one state: queued, in one batch in flight, or done; the answer of a batch that was
-//! given up is dropped. Once a device has finished a batch, the scheduler treats all its items as done, including
-//! those that fall back: the driver has the host evaluate these, and reports when that is finished
-//! ([`Scheduler::fallback_done`]).
+//! Every item is in exactly one state: unclaimed, claimed by the host, in one window in flight, or evaluated; the
+//! answer of a window that was given up is dropped. Items that a device has not evaluated are unclaimed again, to be
+//! claimed by another device or by the host. What a device leaves of a window that it has finished, because it cannot
+//! run a program or bails out, is the host's.
 
-mod executor;
-mod fallback;
-mod learning;
-mod placement;
+mod device;
 mod standing;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::time::Duration;
 
 use gpu_kernels::device::caching::MemoryUsage;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::{Cost, Costs};
-use crate::order::Order;
-use crate::runs::{Mix, Runs};
 use crate::stages::{Activity, Stages};
-use crate::work::{Failure, Fallback, Item};
-use executor::ExecutorState;
-use fallback::{FinishedFallback, PendingFallback};
+use device::DeviceState;
 
-/// The executor that is the host.
-pub const HOST: usize = 0;
+/// The most devices: a bit mask records which of them have failed on an item.
+pub const MOST_DEVICES: usize = 64;
 
-/// The most executors: a bit mask records which of them have failed on an item.
-pub const MOST_EXECUTORS: usize = 64;
+/// The assumed seconds of a launch beside those of its items.
+const LAUNCH: f64 = 50e-6;
 
-/// The initial description of an executor.
+/// The part of a window's time that the launch may be.
+const OVERHEAD: f64 = 0.05;
+
+/// A window is given up after this many times its expected time, but not before [`Policy::time_limit`].
+const PATIENCE: f64 = 20.0;
+
+/// The initial description of a device.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ExecutorDescription {
+pub struct DeviceDescription {
     /// Its name.
     pub name: String,
-    /// The assumed cost of a batch until it is measured.
-    pub guess: Cost,
-    /// The minimum size of a batch, if that many items are queued, and its maximum size.
-    pub batch: (u64, u64),
-    /// How many batches it may have at a time: those that it begins before the first has finished, and one that is
-    /// being prepared. If preparing takes longer than computing, more are prepared at a time, as many as keep it
-    /// busy.
+    /// The assumed seconds per item until they are measured.
+    pub unit: f64,
+    /// The most items in a window.
+    pub most: u64,
+    /// How many windows it may have at a time: those that it begins before the first has finished, and one that is
+    /// being prepared.
     pub in_flight: usize,
-    /// Bytes of free memory; `None` if memory does not limit batches.
+    /// Bytes of free memory; `None` if memory does not limit windows.
     pub free: Option<u64>,
 }
 
@@ -60,7 +56,7 @@ pub struct ExecutorDescription {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// All, which share the items by cost so that they are expected to finish at the same time.
+    /// All, each as it is free; windows of devices are so large that these are expected to end with the host.
     #[default]
     Auto,
     /// Only the host.
@@ -74,23 +70,20 @@ pub enum Placement {
 pub struct Policy {
     /// Who may evaluate items.
     pub placement: Placement,
-    /// From how many items on a device is used. `None`: from [`THRESHOLD`](Self::THRESHOLD) items until costs are
-    /// measured, then whenever it pays.
+    /// From how many items on a device is used beside the host; `None`: from [`THRESHOLD`](Self::THRESHOLD) on.
     pub threshold: Option<u64>,
-    /// Items in a batch on a device; `None`: chosen by cost and memory.
+    /// Items in a window; `None`: chosen by time and memory.
     pub batch: Option<u64>,
-    /// A batch is given up if it takes a device longer than this and longer than `patience` times the expected time.
+    /// A window is given up if it takes a device longer than this, and much longer than expected.
     pub time_limit: Duration,
-    /// See `time_limit`.
-    pub patience: f64,
     /// How long after a loss a device is tried again; the delay doubles each time, for a limited number of times.
     pub recovery: Duration,
 }
 
 impl Policy {
-    /// From how many items on a device is used if no costs are known.
+    /// From how many items on a device is used.
     pub const THRESHOLD: u64 = 20;
-    /// The least number of items for each of several devices if no costs are known.
+    /// The least number of items for each of several devices.
     pub const PER_DEVICE: u64 = 30;
 }
 
@@ -101,348 +94,369 @@ impl Default for Policy {
             threshold: None,
             batch: None,
             time_limit: Duration::from_secs(30),
-            patience: 20.0,
             recovery: Duration::from_secs(1),
         }
     }
 }
 
-/// The number of a batch that was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BatchId(u64);
+/// Why a device did not finish a window.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// There is not enough memory for the window; a smaller one may fit.
+    #[error("out of device memory")]
+    OutOfMemory,
+    /// This window failed; another one may succeed.
+    #[error("{0}")]
+    Failed(String),
+    /// The device is gone. It may come back.
+    #[error("the device is lost: {0}")]
+    Lost(String),
+    /// The device had not answered when the time limit of the window was over.
+    #[error("no answer within its time limit")]
+    Hung,
+}
 
-/// A batch to start.
+/// The number of a window, unique in a scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WindowId(u64);
+
+/// A window for a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Start {
-    /// The batch.
-    pub batch: BatchId,
-    /// Who runs it.
-    pub executor: usize,
+pub struct Window {
+    /// Its number.
+    pub id: WindowId,
+    /// Who evaluates it.
+    pub device: usize,
     /// The items.
     pub items: Range<u64>,
-    /// Whether the executor was lost and has to be reopened first.
+    /// Whether the device was lost and has to be reopened first.
     pub recover: bool,
 }
 
-/// What a finished batch took, and which of its items fell back.
+/// What a finished window took.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     /// The time of its stages.
     pub stages: Stages,
+    /// How many items the device tried, and how many of them it has answered: it bailed out of the others.
+    pub tried: u64,
+    /// See `tried`.
+    pub answered: u64,
     /// Bytes of device memory that its items needed.
     pub footprint: u64,
     /// Bytes of device memory that are free besides.
     pub free: Option<u64>,
-    /// The executor's memory usage after it.
+    /// The device's memory usage after it.
     pub memory: MemoryUsage,
-    /// What falls back to the host, each kind once; empty if the device evaluated all items.
-    pub fallback: Vec<Fallback>,
 }
 
-/// The result of a batch that has ended, for its items.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// They are done: the answers are valid. The host still has to evaluate those that fell back.
-    Done(Range<u64>),
-    /// They are run again, or were done already: drop the answers.
-    Dropped,
-    /// No executor can evaluate this item.
-    GivenUp(u64, Failure),
+/// What the host can take at a time when a window is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Host {
+    /// How many more fresh items may be claimed before others are delivered.
+    pub room: u64,
+    /// The seconds that it takes per item.
+    pub unit: f64,
 }
 
-/// A batch in flight.
+/// A window in flight.
 #[derive(Debug, Clone)]
 struct InFlight {
-    executor: usize,
+    device: usize,
     items: Range<u64>,
+    /// The devices that have failed on it.
     failed: u64,
-    began: Duration,
-    /// The most seconds by which it delays its executor's next batch: the time if no item is skipped. Skipped items
-    /// come in runs, so the average part of items that are skipped says little about one batch.
-    expected: f64,
-    /// Seconds of host time that its fallback work is expected to take.
-    fallback_seconds: f64,
-    /// `None` while the batch is being prepared, and for batches of the host.
-    deadline: Option<Duration>,
+    /// When the device received it, and when it is given up; `None` while it is being prepared.
+    received: Option<(Duration, Duration)>,
 }
 
-/// Consecutive queued items.
+impl InFlight {
+    fn count(&self) -> u64 {
+        self.items.end - self.items.start
+    }
+}
+
+/// Consecutive items that a device gave back.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct GivenBack {
     end: u64,
-    /// The executors that have failed on them.
     failed: u64,
 }
 
-/// Decides which executor runs which items.
+/// Decides which windows devices evaluate.
 #[derive(Debug)]
 pub struct Scheduler {
     policy: Policy,
-    executors: Vec<ExecutorState>,
-    /// Every item that is not done, and some that are.
-    items: Runs,
-    done: Order<()>,
-    /// By the number of the first item.
-    waiting: BTreeMap<u64, Waiting>,
-    /// The queued items, by kind.
-    mix: Mix,
-    in_flight: BTreeMap<BatchId, InFlight>,
-    /// Fallback work that the host has not finished, by the first item of the batch.
-    pending: BTreeMap<u64, PendingFallback>,
-    finished_fallback: FinishedFallback,
-    /// How many items are still to be submitted, as far as is known.
-    to_come: u64,
-    /// How many items may be in progress at a time; see [`bound`](Self::bound).
-    bound: u64,
-    next_batch: u64,
+    devices: Vec<DeviceState>,
+    /// How many devices the batch is worth.
+    worth: usize,
+    /// Items that were never claimed, and those that devices gave back, by the number of the first.
+    fresh: Range<u64>,
+    given_back: BTreeMap<u64, GivenBack>,
+    in_flight: BTreeMap<WindowId, InFlight>,
+    next_window: u64,
 }
 
 impl Scheduler {
-    /// A scheduler over the host alone.
-    pub fn new(host: ExecutorDescription, policy: Policy) -> Self {
+    /// A scheduler without devices.
+    pub fn new(policy: Policy) -> Self {
         Self {
             policy,
-            executors: vec![ExecutorState::new(host)],
-            items: Runs::default(),
-            done: Order::default(),
-            waiting: BTreeMap::new(),
-            mix: Mix::default(),
+            devices: Vec::new(),
+            worth: 0,
+            fresh: 0..0,
+            given_back: BTreeMap::new(),
             in_flight: BTreeMap::new(),
-            pending: BTreeMap::new(),
-            finished_fallback: FinishedFallback::default(),
-            to_come: 0,
-            bound: u64::MAX,
-            next_batch: 0,
+            next_window: 0,
         }
     }
 
-    /// Adds a device and returns its number; `None` if there are [`MOST_EXECUTORS`] already.
-    pub fn add(&mut self, device: ExecutorDescription) -> Option<usize> {
-        let number = self.executors.len();
-        (number < MOST_EXECUTORS).then(|| {
-            self.executors.push(ExecutorState::new(device));
+    /// Adds a device and returns its number; `None` if there are [`MOST_DEVICES`] already.
+    pub fn add(&mut self, device: DeviceDescription) -> Option<usize> {
+        let number = self.devices.len();
+        (number < MOST_DEVICES).then(|| {
+            self.devices.push(DeviceState::new(device));
             number
         })
     }
 
-    /// The costs learned for an executor.
-    pub fn costs(&self, executor: usize) -> &Costs {
-        &self.executors[executor].costs
+    /// The devices' names and counters.
+    pub fn activities(&self) -> impl ExactSizeIterator<Item = (&str, &Activity)> {
+        let devices = self.devices.iter();
+        devices.map(|device| (device.description.name.as_str(), &device.activity))
     }
 
-    /// The same, mutable.
-    pub fn costs_mut(&mut self, executor: usize) -> &mut Costs {
-        &mut self.executors[executor].costs
-    }
-
-    /// The number of executors, including the host.
-    pub fn executors(&self) -> usize {
-        self.executors.len()
-    }
-
-    /// An executor's name.
-    pub fn name(&self, executor: usize) -> &str {
-        &self.executors[executor].description.name
-    }
-
-    /// The counters of an executor.
-    pub fn activity(&self, executor: usize) -> &Activity {
-        &self.executors[executor].activity
-    }
-
-    /// Resets the counters of all executors.
-    pub fn reset_activity(&mut self) {
-        for executor in &mut self.executors {
-            executor.activity = Activity::default();
-            executor.began = None;
+    /// Begins a batch of these items. What is left of an earlier one is dropped, and its answers will be ignored; what
+    /// was learned of devices stays.
+    pub fn begin(&mut self, items: Range<u64>) {
+        for device in &mut self.devices {
+            device.in_flight.clear();
+            device.activity = Activity::default();
+            device.began = None;
         }
-    }
-
-    /// Announces how many items will follow those submitted so far.
-    pub fn expect(&mut self, items: u64) {
-        self.to_come = items;
-    }
-
-    /// How many items should be in progress at a time, within these bounds, so that every device gets batches that
-    /// are large compared with its overhead while earlier ones are in flight. The caller must not submit more until
-    /// the first of them are done: the result also limits how many of the remaining items are shared out.
-    pub fn bound(&mut self, bounds: &RangeInclusive<u64>) -> u64 {
-        let wanted = self.wanted();
-        self.bound = wanted.clamp(*bounds.start(), *bounds.end()).max(1);
-        self.bound
-    }
-
-    /// Submits items as pairs of an item and a count, and returns their numbers, which continue those before.
-    pub fn submit(&mut self, items: impl IntoIterator<Item = (Item, u64)>) -> Range<u64> {
-        let start = self.items.end();
-        for (item, count) in items {
-            self.items.push(item, count);
-            self.mix.add(item, count);
-        }
-        let end = self.items.end();
-        self.to_come = self.to_come.saturating_sub(end - start);
-        if end > start {
-            // Merge with the waiting range right before, if no executor has failed on that.
-            match self.waiting.last_entry() {
-                Some(mut last) if last.get().end == start && last.get().failed == 0 => {
-                    last.get_mut().end = end;
-                }
-                _ => {
-                    self.waiting.insert(start, Waiting { end, failed: 0 });
-                }
-            }
-        }
-        start..end
-    }
-
-    /// The number that the next submitted item will get.
-    pub fn end(&self) -> u64 {
-        self.items.end()
-    }
-
-    /// How many items are not done.
-    pub fn left(&self) -> u64 {
-        self.queued() + self.items_in_flight()
-    }
-
-    /// How many items are queued.
-    pub fn queued(&self) -> u64 {
-        self.mix.items()
-    }
-
-    fn items_in_flight(&self) -> u64 {
-        let all = self.in_flight.values();
-        all.map(|flight| flight.items.end - flight.items.start)
-            .sum()
-    }
-
-    /// The next batch to start; `None` if every executor has enough.
-    pub fn start(&mut self, now: Duration) -> Option<Start> {
-        self.revive(now);
-        let (executor, from, count) = self.place(now)?;
-        let waiting = self.waiting.remove(&from)?;
-        let items = from..(from + count.max(1)).min(waiting.end);
-        if items.end < waiting.end {
-            self.waiting.insert(items.end, waiting);
-        }
-        let mix = self.items.mix(&items);
-        let (expected, _) = self.expected(executor, &mix);
-        let fallback_seconds = match executor {
-            HOST => 0.0,
-            device => self.fallback_seconds(device, &mix),
+        self.in_flight.clear();
+        self.given_back.clear();
+        let count = items.end - items.start;
+        self.worth = match self.policy.placement {
+            Placement::Host => 0,
+            Placement::Devices => usize::MAX,
+            Placement::Auto if count < self.policy.threshold.unwrap_or(Policy::THRESHOLD) => 0,
+            Placement::Auto => ((count / Policy::PER_DEVICE) as usize).max(1),
         };
-        self.mix.remove(&mix);
-        let batch = BatchId(self.next_batch);
-        self.next_batch += 1;
+        self.fresh = items;
+    }
+
+    /// The items that were never claimed.
+    pub fn fresh(&self) -> &Range<u64> {
+        &self.fresh
+    }
+
+    /// Whether nothing is unclaimed, and no window in flight.
+    pub fn is_over(&self) -> bool {
+        self.fresh.is_empty() && self.given_back.is_empty() && self.in_flight.is_empty()
+    }
+
+    /// A bit mask of the devices that are used now.
+    fn used(&self) -> u64 {
+        let asked = (0..self.devices.len()).filter(|at| self.devices[*at].standing.is_asked());
+        asked.take(self.worth).map(|device| 1 << device).sum()
+    }
+
+    /// Whether the host may claim items on which these devices have failed: always beside devices; in their place
+    /// only if none of them can.
+    fn is_for_host(&self, failed: u64) -> bool {
+        self.policy.placement != Placement::Devices || self.used() & !failed == 0
+    }
+
+    /// The first items that the host may claim.
+    pub fn for_host(&self) -> Option<Range<u64>> {
+        let mut given_back = self.given_back.iter();
+        let first = given_back.find(|(_, it)| self.is_for_host(it.failed));
+        let first = first.map(|(start, it)| *start..it.end);
+        let fresh = || self.fresh.clone();
+        first.or_else(|| (!self.fresh.is_empty() && self.is_for_host(0)).then(fresh))
+    }
+
+    /// How many items the host may claim.
+    pub fn waiting(&self) -> u64 {
+        let given_back = self.given_back.iter();
+        let given_back = given_back.filter(|(_, it)| self.is_for_host(it.failed));
+        let given_back: u64 = given_back.map(|(start, it)| it.end - start).sum();
+        let fresh = if self.is_for_host(0) {
+            self.fresh.end - self.fresh.start
+        } else {
+            0
+        };
+        given_back + fresh
+    }
+
+    /// Claims the first items of [`for_host`](Self::for_host), up to `end`.
+    pub fn take(&mut self, first: u64, end: u64) {
+        if first == self.fresh.start {
+            self.fresh.start = end;
+        } else if let Some(given_back) = self.given_back.remove(&first)
+            && end < given_back.end
+        {
+            self.given_back.insert(end, given_back);
+        }
+    }
+
+    /// The device that should be given the next window, and the items of it; `None` if every device has enough.
+    pub fn next(&self, now: Duration, host: Host) -> Option<(usize, Range<u64>)> {
+        if self.devices.is_empty() {
+            return None;
+        }
+        let used = self.used();
+        let mut free: Vec<usize> = (0..self.devices.len())
+            .filter(|device| used & (1 << device) != 0 && self.devices[*device].is_free())
+            .collect();
+        if free.is_empty() {
+            return None;
+        }
+        let begun: Vec<f64> = (0..self.devices.len())
+            .map(|device| self.begun(device, now))
+            .collect();
+        free.sort_by(|a, b| begun[*a].total_cmp(&begun[*b]));
+        let fresh = self.fresh.start
+            ..self
+                .fresh
+                .end
+                .min(self.fresh.start.saturating_add(host.room));
+        let given_back = self.given_back.iter();
+        let mut ranges = given_back.map(|(start, it)| (*start..it.end, it.failed));
+        let mut find = |(items, failed): (Range<u64>, u64)| {
+            let able = free.iter().filter(|device| failed & (1 << **device) == 0);
+            let mut sizes =
+                able.map(|device| (*device, self.size(*device, used, &fresh, &begun, host)));
+            let (device, size) = sizes.find(|(_, size)| *size > 0)?;
+            let end = items.end.min(items.start + size);
+            Some((device, items.start..end))
+        };
+        let first = ranges.find_map(&mut find);
+        first.or_else(|| (!fresh.is_empty()).then(|| find((fresh.clone(), 0)))?)
+    }
+
+    /// The items that a device has in flight, without those that it is expected to have evaluated by now.
+    fn begun(&self, device: usize, now: Duration) -> f64 {
+        let state = &self.devices[device];
+        let windows = state.in_flight.iter().map(|id| &self.in_flight[id]);
+        let items: u64 = windows.clone().map(InFlight::count).sum();
+        let received = windows.filter_map(|flight| flight.received);
+        let since = received.map(|(at, _)| at).min();
+        let since = since.map_or(now, |since| since.max(state.ended));
+        let evaluated = (now.saturating_sub(since).as_secs_f64() - LAUNCH) / state.unit();
+        // What is late may end at any moment.
+        (items as f64 - evaluated.max(0.0)).max(0.0)
+    }
+
+    /// How many items the next window of a device has: half of its share of what is left, by speed, or all of it if the
+    /// launches of smaller windows would count. It has no share beside a host that would have finished everything
+    /// before.
+    fn size(&self, device: usize, used: u64, fresh: &Range<u64>, begun: &[f64], host: Host) -> u64 {
+        let state = &self.devices[device];
+        let most = state.most();
+        if let Some(batch) = self.policy.batch {
+            return batch.clamp(1, most);
+        }
+        let host_speed = match self.policy.placement {
+            Placement::Devices => 0.0,
+            Placement::Auto | Placement::Host => host.unit.recip(),
+        };
+        let others = (0..self.devices.len()).filter(|other| used & (1 << other) != 0);
+        let speed: f64 = others.map(|other| self.devices[other].unit().recip()).sum();
+        let given_back = self.given_back.iter().map(|(start, it)| it.end - start);
+        let unclaimed = fresh.end - fresh.start + given_back.sum::<u64>();
+        let (left, unit) = (unclaimed as f64 + begun.iter().sum::<f64>(), state.unit());
+        let share = left / unit / (speed + host_speed) - begun[device];
+        let part = if share / 2.0 * unit < LAUNCH / OVERHEAD {
+            share
+        } else {
+            share / 2.0
+        };
+        if part <= 0.0 || host_speed > 0.0 && LAUNCH + part * unit > left / host_speed {
+            return 0;
+        }
+        (part.ceil() as u64).clamp(1, most.min(state.grown()))
+    }
+
+    /// Claims the [`next`](Self::next) window.
+    pub fn claim(&mut self, now: Duration, host: Host) -> Option<Window> {
+        self.revive(now);
+        let (device, items) = self.next(now, host)?;
+        let given_back = self.given_back.get(&items.start);
+        let failed = given_back.map_or(0, |it| it.failed);
+        self.take(items.start, items.end);
+        let id = WindowId(self.next_window);
+        self.next_window += 1;
         self.in_flight.insert(
-            batch,
+            id,
             InFlight {
-                executor,
+                device,
                 items: items.clone(),
-                failed: waiting.failed,
-                began: now,
-                expected,
-                fallback_seconds,
-                deadline: None,
+                failed,
+                received: None,
             },
         );
-        for other in &mut self.executors {
-            other.passed_over = other.passed_over.saturating_add(1);
-        }
-        let state = &mut self.executors[executor];
-        state.passed_over = 0;
-        state.in_flight.push(batch);
+        let state = &mut self.devices[device];
+        state.in_flight.push(id);
         state.began.get_or_insert(now);
-        Some(Start {
-            batch,
-            executor,
+        Some(Window {
+            id,
+            device,
             items,
             recover: state.standing.begin(),
         })
     }
 
-    /// Records that a device has received a batch: its time limit begins. Until then the batch was being prepared, or
-    /// waited for that behind other work of the host, which is not the device's fault.
-    pub fn handed_over(&mut self, now: Duration, batch: BatchId) {
-        let Some(flight) = self.in_flight.get(&batch) else {
+    /// Records that a device has received a window: its time limit begins. Until then the window was being prepared,
+    /// which is not the device's fault.
+    pub fn handed_over(&mut self, now: Duration, window: WindowId) {
+        let Some(device) = self.in_flight.get(&window).map(|flight| flight.device) else {
             return;
         };
-        let ready = self.ready(flight.executor, now).max(flight.expected);
-        let patience = Duration::try_from_secs_f64(self.policy.patience * ready);
+        let windows = self.devices[device].in_flight.len() as f64;
+        let expected = LAUNCH * windows + self.devices[device].unit() * self.begun(device, now);
+        let patience = Duration::try_from_secs_f64(PATIENCE * expected);
         let limit = self.policy.time_limit;
         let limit = limit.max(patience.unwrap_or(Duration::MAX / 4));
-        if let Some(flight) = self.in_flight.get_mut(&batch) {
-            flight.deadline = Some(now + limit);
+        if let Some(flight) = self.in_flight.get_mut(&window) {
+            flight.received = Some((now, now + limit));
         }
     }
 
-    /// Seconds until an executor has finished its batches. For the host that includes fallback work, and the fallback
-    /// work expected from batches in flight, as if it were there already: the host runs other items until then.
-    pub(crate) fn ready(&self, executor: usize, now: Duration) -> f64 {
-        let state = &self.executors[executor];
-        let in_flight = state.in_flight.iter().map(|batch| &self.in_flight[batch]);
-        let in_flight = in_flight.map(|flight| (flight.began, flight.expected));
-        let is_host = executor == HOST;
-        let pending = self.pending.values().filter(|_| is_host);
-        let has = in_flight.chain(pending.map(|pending| (pending.began, pending.expected)));
-        let (first, expected) = has.fold((None, 0.0), |(first, sum), (began, expected)| {
-            let first = first.map_or(began, |first: Duration| first.min(began));
-            (Some(first), sum + expected)
-        });
-        let fallback_seconds = self.in_flight.values().filter(|_| is_host);
-        let fallback_seconds: f64 = fallback_seconds.map(|flight| flight.fallback_seconds).sum();
-        let since = first.map_or(now, |first| state.idle_since.max(first));
-        // A batch that is late may end at any moment.
-        fallback_seconds + (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
-    }
-
-    /// Records that a batch has ended.
-    pub fn ended(&mut self, now: Duration, batch: BatchId, result: Result<Made, Failure>) -> Ended {
-        let Some(flight) = self.in_flight.remove(&batch) else {
-            return Ended::Dropped;
-        };
-        let executor = flight.executor;
-        let state = &mut self.executors[executor];
-        state.in_flight.retain(|other| *other != batch);
-        let measured_until = std::mem::replace(&mut state.measured_until, now);
-        state.idle_since = now;
+    /// Records that a window has ended. Returns its items if the answers are valid; otherwise they are claimed again,
+    /// or were answered already.
+    pub fn ended(
+        &mut self,
+        now: Duration,
+        window: WindowId,
+        result: Result<Made, Failure>,
+    ) -> Option<Range<u64>> {
+        let flight = self.in_flight.remove(&window)?;
+        let state = &mut self.devices[flight.device];
+        state.in_flight.retain(|other| *other != window);
         match result {
             Ok(made) => {
-                self.learn_from_batch(now, &flight, &made, measured_until);
-                self.finish(flight.items.clone());
-                Ended::Done(flight.items)
+                state.standing.succeeded();
+                state.record(now, flight.received, flight.count(), &made);
+                Some(flight.items)
             }
-            Err(failure) => self.handle_failure(now, flight, failure),
+            Err(failure) => {
+                self.handle_failure(now, flight, &failure);
+                None
+            }
         }
     }
 
-    /// Drops all items that are not done, and the batches in flight: their answers will be ignored. What was learned
-    /// of executors stays.
-    pub fn abandon(&mut self) {
-        for executor in &mut self.executors {
-            executor.in_flight.clear();
-        }
-        self.in_flight.clear();
-        self.waiting.clear();
-        self.pending.clear();
-        self.finished_fallback = FinishedFallback::default();
-        self.mix = Mix::default();
-        self.to_come = 0;
-        let end = self.items.end();
-        self.items.forget(end);
-        self.done = Order::starting_at(end);
+    /// Leaves no item unclaimed, and returns those that were given back. Windows in flight go on.
+    pub fn stop(&mut self) -> Vec<Range<u64>> {
+        self.fresh.end = self.fresh.start;
+        let given_back = std::mem::take(&mut self.given_back).into_iter();
+        given_back.map(|(start, it)| start..it.end).collect()
     }
 
-    /// Records that an executor has answered for a batch that was given up or dropped: if it hung, it is usable
-    /// again.
-    pub fn answered(&mut self, executor: usize) {
-        self.executors[executor].standing.answered();
-    }
-
-    fn finish(&mut self, items: Range<u64>) {
-        self.done.put(items, ());
-        while let Some((items, ())) = self.done.take() {
-            self.items.forget(items.end);
-        }
+    /// Records that a device has answered for a window that was given up or dropped: if it hung, it is usable again.
+    pub fn answered(&mut self, device: usize) {
+        self.devices[device].standing.answered();
     }
 }

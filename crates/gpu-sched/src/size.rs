@@ -1,11 +1,11 @@
-//! How much of a device's memory a batch may take, and the largest batch that fits.
+//! How much of a device's memory a window may take, and the largest batch that fits.
 
-use crate::work::Failure;
+use crate::scheduler::Failure;
 
 const GB: u64 = 1 << 30;
 
-/// The part of the `free` bytes that batches may take: nine tenths. If little memory is free, others may need some of
-/// it too: below 2 GB batches may take a half, below 1 GB a quarter.
+/// The part of the `free` bytes that windows may take: nine tenths. If little memory is free, others may need some of
+/// it too: below 2 GB windows may take a half, below 1 GB a quarter.
 pub fn allowance(free: u64) -> u64 {
     if free < GB {
         free / 4

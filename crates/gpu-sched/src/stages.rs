@@ -1,4 +1,4 @@
-//! Where the time of a batch goes, and what to change if a device is idle.
+//! Where the time of a window goes, and what to change if a device is idle.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gpu_kernels::device::caching::MemoryUsage;
 
-/// The time that a batch took, by stage.
+/// The time that a window took, by stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stages {
     /// Prepared on the host.
@@ -28,24 +28,24 @@ impl AddAssign for Stages {
     }
 }
 
-/// What an executor did while there was work.
+/// What a device did in a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
-    /// Batches that it finished.
+    /// Windows that it finished.
     pub batches: u64,
-    /// Their items.
+    /// The items of them that it answered.
     pub items: u64,
-    /// Batches that were split because they did not fit into memory.
+    /// Windows that were split because they did not fit into memory.
     pub split: u64,
     /// Items that did not fit into memory even alone.
     pub too_large: u64,
-    /// Batches that went to other executors because it failed.
+    /// Windows that went to others because it failed.
     pub failed: u64,
-    /// The time of its batches, by stage. Stages of two batches may overlap.
+    /// The time of its windows, by stage. Stages of two windows may overlap.
     pub stages: Stages,
-    /// From its first batch to its last one.
+    /// From its first window to its last one.
     pub elapsed: Duration,
-    /// Its memory usage after its last batch.
+    /// Its memory usage after its last window.
     pub memory: MemoryUsage,
 }
 
@@ -57,7 +57,7 @@ impl Activity {
         self.batches += 1;
         self.items += items;
         self.stages += *stages;
-        // A batch of which the device received nothing has no memory usage.
+        // A window of which the device received nothing has no memory usage.
         if memory != MemoryUsage::default() {
             self.memory = memory;
         }
@@ -72,13 +72,13 @@ impl Activity {
         (self.stages.compute.as_secs_f64() / elapsed).min(1.0)
     }
 
-    /// The time in which it computed nothing, if its batches did not overlap.
+    /// The time in which it computed nothing, if its windows did not overlap.
     pub fn waited(&self) -> Duration {
         self.elapsed.saturating_sub(self.stages.compute)
     }
 
-    /// What it waits for; `None` if it is well used, or has finished no batch.
-    pub fn bottleneck(&self) -> Option<Bottleneck> {
+    /// What it waits for, and what to change; `None` if it is well used, or has finished no window.
+    fn bottleneck(&self) -> Option<(&'static str, &'static str)> {
         if self.batches == 0 || self.utilisation() >= WELL_USED {
             return None;
         }
@@ -89,53 +89,21 @@ impl Activity {
             download,
         } = self.stages;
         let copies = upload + download;
-        // With two batches or fewer a device cannot be kept busy.
-        Some(
-            if self.batches <= 2 || self.elapsed < compute * 2 && copies < compute {
-                Bottleneck::TooFewBatches
-            } else if prepare >= copies {
-                Bottleneck::Preparation
-            } else if upload >= download {
-                Bottleneck::Upload
-            } else {
-                Bottleneck::Download
-            },
-        )
-    }
-}
-
-/// What keeps a device from computing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bottleneck {
-    /// There are too few batches for one to be copied while another is computed.
-    TooFewBatches,
-    /// The host prepares batches too slowly.
-    Preparation,
-    /// Copies to the device.
-    Upload,
-    /// Copies from the device.
-    Download,
-}
-
-impl Bottleneck {
-    /// What to change.
-    pub fn advice(self) -> &'static str {
-        match self {
-            Bottleneck::TooFewBatches => "give it more items at a time, or smaller batches",
-            Bottleneck::Preparation => "give it more host threads, or larger batches",
-            Bottleneck::Upload => "try more programs on the same inputs, or give it longer ones",
-            Bottleneck::Download => "ask for verdicts and not for outputs",
-        }
-    }
-}
-
-impl fmt::Display for Bottleneck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Bottleneck::TooFewBatches => "waiting for a next batch",
-            Bottleneck::Preparation => "waiting for preparation",
-            Bottleneck::Upload => "waiting for uploads",
-            Bottleneck::Download => "waiting for downloads",
+        // With two windows or fewer a device cannot be kept busy.
+        let is_short = self.batches <= 2 || self.elapsed < compute * 2 && copies < compute;
+        Some(if is_short {
+            let more = "give it more items at a time, or smaller batches";
+            ("a next batch", more)
+        } else if prepare >= copies {
+            (
+                "preparation",
+                "give it more host threads, or larger batches",
+            )
+        } else if upload >= download {
+            let longer = "try more programs on the same inputs, or give it longer ones";
+            ("uploads", longer)
+        } else {
+            ("downloads", "ask for verdicts and not for outputs")
         })
     }
 }
@@ -144,8 +112,8 @@ impl fmt::Display for Activity {
     /// One line: `40% busy, waiting for preparation: give it more host threads, or larger batches`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.0}% busy", self.utilisation() * 100.0)?;
-        if let Some(bottleneck) = self.bottleneck() {
-            write!(f, ", {bottleneck}: {}", bottleneck.advice())?;
+        if let Some((waits_for, advice)) = self.bottleneck() {
+            write!(f, ", waiting for {waits_for}: {advice}")?;
         }
         Ok(())
     }
@@ -180,15 +148,16 @@ mod tests {
         // Of two streams both may compute.
         assert_eq!(activity(10, 10, 1100, 10, 1000).waited(), ms(0));
         let upload = activity(10, 700, 300, 20, 1000);
-        assert_eq!(upload.bottleneck(), Some(Bottleneck::Upload));
+        let waits_for = |activity: Activity| activity.bottleneck().map(|(what, _)| what);
+        assert_eq!(waits_for(upload), Some("uploads"));
         let download = activity(10, 20, 300, 700, 1000);
-        assert_eq!(download.bottleneck(), Some(Bottleneck::Download));
+        assert_eq!(waits_for(download), Some("downloads"));
         let few = Activity {
             batches: 1,
             ..activity(500, 20, 300, 20, 900)
         };
-        assert_eq!(few.bottleneck(), Some(Bottleneck::TooFewBatches));
-        assert_eq!(Activity::default().bottleneck(), None);
+        assert_eq!(waits_for(few), Some("a next batch"));
+        assert_eq!(waits_for(Activity::default()), None);
         assert_eq!(Activity::default().to_string(), "0% busy");
     }
 }

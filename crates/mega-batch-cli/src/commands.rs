@@ -12,9 +12,11 @@ use arc_dsl::{Dialect, Limits, Program, Reading, broken_json, builtin};
 use exit::Exit;
 use grouped::GroupedErrors;
 use mega_batch::inputs::{
-    InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
+    InputError, ProgramsRead, TasksRead, read_programs, read_programs_with_python, read_renames,
+    read_tasks, read_text,
 };
 use mega_batch::{CheckpointError, Runner, escaped};
+use python_pool::Pool;
 use serde_json::Value;
 
 mod batt;
@@ -28,7 +30,7 @@ mod grouped;
 mod log;
 mod output;
 pub(crate) mod paths;
-mod prove;
+mod python;
 mod report;
 mod run;
 mod score;
@@ -42,14 +44,13 @@ mod threads;
 /// What the command can do.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
-    Run(run::Run),
+    Run(Box<run::Run>),
     Search(Box<search::Search>),
     Score(score::Score),
     Check(check::Check),
     Report(report::Report),
     Batt(batt::Batt),
-    Bench(bench::Bench),
-    Prove(Box<prove::Prove>),
+    Bench(Box<bench::Bench>),
     Show(show::Show),
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
@@ -68,7 +69,6 @@ impl Command {
             Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
-            Command::Prove(prove) => prove.run(),
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),
             Command::Selfcheck(selfcheck) => selfcheck.run(),
@@ -277,13 +277,13 @@ impl ProgramFormat {
         if programs.is_empty() {
             return (builtin_programs(), Vec::new());
         }
-        let read = self.read(programs);
+        let read = self.read(programs, None);
         note(&read.notes);
         (read.programs, read.errors)
     }
 
-    /// Reads programs; none if the renames cannot be read.
-    fn read(&self, programs: &[PathBuf]) -> ProgramsRead {
+    /// Reads programs, with a pool those in free Python too; none if the renames cannot be read.
+    fn read(&self, programs: &[PathBuf], python: Option<&Pool>) -> ProgramsRead {
         match self.names.as_deref().map(read_renames).transpose() {
             Ok(names) => {
                 let reading = Reading {
@@ -291,7 +291,10 @@ impl ProgramFormat {
                     names: names.unwrap_or_default(),
                     ..Reading::default()
                 };
-                read_programs(programs, &reading)
+                match python {
+                    Some(pool) => read_programs_with_python(programs, &reading, pool),
+                    None => read_programs(programs, &reading),
+                }
             }
             Err(error) => {
                 let mut read = ProgramsRead::default();

@@ -110,6 +110,9 @@ fn on_all(workers: usize) -> String {
 }
 
 fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Result {
+    if backends.python > 0 {
+        writeln!(f, "in Python     {:>14}", thousands(backends.python))?;
+    }
     if backends.backend == Backend::Reference {
         return Ok(());
     }

@@ -151,10 +151,6 @@ pub(crate) struct Callbacks {
 }
 
 impl Callbacks {
-    pub(crate) fn progress(&self) -> &ProgressCallback {
-        &self.progress
-    }
-
     pub(crate) fn new(
         results: Option<Bound<'_, PyAny>>,
         progress: Option<Bound<'_, PyAny>>,

@@ -120,30 +120,18 @@ impl Fault {
 
     /// Why a program in free Python returned no grid.
     pub(crate) fn python(failure: &Failure) -> Self {
-        let (code, limit) = match failure.kind {
-            FailureKind::Exception => (15, None),
-            FailureKind::NotAGrid => (16, None),
-            FailureKind::Forbidden => (17, None),
-            FailureKind::Crashed => (18, None),
-            FailureKind::Steps => (12, Some("steps")),
-            FailureKind::Memory => (12, Some("memory")),
-            FailureKind::Cpu => (12, Some("cpu")),
-            FailureKind::Wall => (12, Some("wall")),
-        };
-        let message = match failure.line {
-            0 => failure.message.clone(),
-            line => format!("line {line}: {}", failure.message),
+        let code = match failure.kind {
+            FailureKind::Exception => 15,
+            FailureKind::NotAGrid => 16,
+            FailureKind::Forbidden => 17,
+            FailureKind::Crashed | FailureKind::NoProgram => 18,
+            FailureKind::Steps | FailureKind::Memory | FailureKind::Cpu | FailureKind::Wall => 12,
         };
         Self {
             line: failure.line,
-            limit,
-            ..Self::told(code, message)
+            limit: failure.limit(),
+            ..Self::told(code, failure.to_string())
         }
-    }
-
-    /// Whether a limit was reached.
-    pub(crate) fn is_limit(&self) -> bool {
-        self.limit.is_some()
     }
 
     fn told(code: u8, message: String) -> Self {

@@ -1,25 +1,29 @@
 //! `PythonPool`: workers that run programs in free Python, each in an isolated process of its own.
 
+use std::io;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use arc_dsl::Grid;
+use arc_dsl::{Grid, Pair, Program, Task, Value};
 use mega_batch::inputs::completions;
+use mega_batch::{Batch, Cancellation, Job, Options, Outcome, PairResult, Progress, Runner, Sink};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use python_pool::{Answer, Axes, Block, Failure, GridForm, Isolation, Job, Pool, Settings};
+use python_pool::{Axes, FailureKind, GridForm, Isolation, Outputs, Pool, Settings};
 
 use crate::arguments::{flag, list, seconds, text, whole};
 use crate::engine::completions::completion;
+use crate::engine::{Callbacks, PySink};
 use crate::errors::{Fault, PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;
 use crate::options::{word, workers};
-use crate::progress::ProgressCallback;
 
 /// Workers that run programs in free Python.
 ///
@@ -139,9 +143,6 @@ fn prelude(value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
     Ok((name.into_owned(), content))
 }
 
-/// The outputs of a program, or why there is none.
-type Outputs<'py> = Vec<Bound<'py, PyAny>>;
-
 #[pymethods]
 impl PyPythonPool {
     #[new]
@@ -209,39 +210,59 @@ impl PyPythonPool {
         let inputs = list("inputs", "a list of grids", inputs)?;
         let place = Place::Named("inputs");
         let inputs = inputs.iter().enumerate();
-        let inputs: Vec<Grid> = inputs
-            .map(|(at, grid)| grids::grid(grid, &place.at(at)))
-            .collect::<PyResult<_>>()?;
-        let progress = ProgressCallback::new(progress.as_ref(), "program")?;
-        let code: Vec<_> = texts.iter().map(completion).collect();
-        let code: Vec<Vec<Vec<Block>>> = guard::engine(py, || {
-            let code = code.iter().map(|text| {
-                text.as_ref()
-                    .map_or_else(|_| Vec::new(), |text| completions::code(text))
+        let test = inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(grid, &place.at(at))?, None)));
+        let task = Task {
+            test: test.collect::<PyResult<_>>()?,
+            ..Task::default()
+        };
+        let callbacks = Callbacks::new(None, progress, 1)?;
+        let texts: Vec<_> = texts.iter().map(completion).collect();
+        let program = |text: &Result<String, String>| {
+            let code = text.as_ref().map(|text| completions::code(text));
+            Program::in_python("", code.unwrap_or_default())
+        };
+        let programs: Vec<_> = guard::engine(py, || texts.iter().map(program).collect())?;
+        let pool = self.pool(py)?;
+        let tasks = [task];
+        let batch = Batch::all_pairs(&programs, &tasks).with_python(pool);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let mut options = Options::default();
+        options.workers = NonZeroUsize::new(self.settings.workers);
+        options.keep_outputs = true;
+        options.cancellation = Cancellation::from(Arc::clone(&cancelled));
+        let mut sink = OutputsSink {
+            outputs: vec![Vec::new(); programs.len()],
+            watch: PySink::new(&callbacks, &options, &cancelled),
+        };
+        let ran = guard::engine(py, || {
+            if tasks[0].test.is_empty() {
+                let codes = programs.iter().filter_map(Program::python);
+                let codes: Vec<_> = codes.map(|code| &**code).collect();
+                let none = pool.recognise(&codes).map_err(io::Error::other)?;
+                for (of, none) in sink.outputs.iter_mut().zip(none) {
+                    of.extend(none.map(Err));
+                }
+            }
+            Runner::new(&options)?.run_into(&batch, &mut sink).map(drop)
+        })?;
+        sink.watch.finish(py, ran)?;
+        let found = sink
+            .outputs
+            .into_iter()
+            .map(|outputs| match outputs.first() {
+                Some(Err(none)) if none.kind == FailureKind::NoProgram => {
+                    let error = told(py, none.to_string(), none.line, 1, &none.message);
+                    Ok(error.into_value(py).into_bound(py).into_any())
+                }
+                _ => {
+                    let outputs = outputs.into_iter().map(|output| match output {
+                        Ok(grid) => Ok(grids::array(py, &grid).into_any()),
+                        Err(failure) => PyEvalError(Fault::python(&failure)).into_bound_py_any(py),
+                    });
+                    outputs.collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py)
+                }
             });
-            code.collect()
-        })?;
-        let jobs = code.iter().map(|tries| Job {
-            tries,
-            inputs: &inputs,
-        });
-        let jobs: Vec<_> = jobs.collect();
-        let answers = self.answers(py, &jobs, |py, done| {
-            progress.tell(py, done as u64, jobs.len() as u64)
-        })?;
-        let answers = answers.into_iter().map(|answer| match answer {
-            Answer::NoProgram(line, reason) => {
-                let error = told(py, format!("line {line}: {reason}"), line, 1, &reason);
-                Ok(error.into_value(py).into_bound(py).into_any())
-            }
-            Answer::Ran(outputs) => {
-                let outputs = outputs.into_iter().map(|output| output_of(py, output));
-                outputs
-                    .collect::<PyResult<Outputs>>()?
-                    .into_bound_py_any(py)
-            }
-        });
-        answers.collect()
+        found.collect()
     }
 
     fn __repr__(&self) -> String {
@@ -249,10 +270,29 @@ impl PyPythonPool {
     }
 }
 
-fn output_of(py: Python<'_>, output: Result<Grid, Failure>) -> PyResult<Bound<'_, PyAny>> {
-    match output {
-        Ok(grid) => Ok(grids::array(py, &grid).into_any()),
-        Err(failure) => PyEvalError(Fault::python(&failure)).into_bound_py_any(py),
+/// Collects the outputs of programs.
+struct OutputsSink<'a> {
+    outputs: Vec<Outputs>,
+    /// Tells progress, and checks for signals.
+    watch: PySink<'a>,
+}
+
+impl Sink for OutputsSink<'_> {
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        let output = match (result.outcome, result.output) {
+            (Outcome::Python(failure), _) => Err(*failure),
+            (_, Some(Value::Grid(grid))) => Ok(Grid::clone(&grid)),
+            (outcome, _) => {
+                let message = outcome.error().unwrap_or_default().into_owned();
+                return Err(io::Error::other(message));
+            }
+        };
+        self.outputs[job.program as usize].push(output);
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.watch.progress(progress);
     }
 }
 
@@ -261,31 +301,8 @@ impl PyPythonPool {
         self.settings.prelude.is_some()
     }
 
-    /// Runs programs. `tell` is called with the number of jobs done, a few times a second; an exception ends the run.
-    pub(crate) fn answers(
-        &self,
-        py: Python<'_>,
-        jobs: &[Job],
-        mut tell: impl FnMut(Python<'_>, usize) -> PyResult<()> + Send,
-    ) -> PyResult<Vec<Answer>> {
-        let pool = self.pool(py)?;
-        let mut raised = None;
-        let ran = guard::engine(py, || {
-            pool.run(jobs, |done, _| {
-                let told = Python::attach(|py| py.check_signals().and_then(|()| tell(py, done)));
-                raised = told.err();
-                raised.is_none()
-            })
-        })?;
-        match (raised, ran) {
-            (Some(error), _) => Err(error),
-            (None, Err(error)) => Err(PyOSError::new_err(format!("PythonPool: {error}"))),
-            (None, Ok(answers)) => Ok(answers),
-        }
-    }
-
     /// The pool of this process.
-    fn pool(&self, py: Python<'_>) -> PyResult<&Pool> {
+    pub(crate) fn pool(&self, py: Python<'_>) -> PyResult<&Pool> {
         let mut running = &self.running;
         while running.process != process::id() {
             if let Some(forked) = running.after_fork.get() {

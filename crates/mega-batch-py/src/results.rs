@@ -27,8 +27,9 @@ pub(crate) fn verdict(outcome: &Outcome) -> u8 {
         Outcome::Match => 0,
         Outcome::Mismatch => 1,
         Outcome::NoExpected => 2,
-        Outcome::Error(_) | Outcome::Internal(_) => 3,
         Outcome::Limit(_) => 4,
+        Outcome::Python(failure) if failure.limit().is_some() => 4,
+        Outcome::Error(_) | Outcome::Internal(_) | Outcome::Python(_) => 3,
     }
 }
 
@@ -79,6 +80,7 @@ impl Columns {
                 self.faults.push((at, Fault::from(&**error)));
             }
             Outcome::Internal(message) => self.faults.push((at, Fault::internal(message))),
+            Outcome::Python(failure) => self.faults.push((at, Fault::python(failure))),
             Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => {}
         }
         self.programs.push(job.program);

@@ -10,7 +10,7 @@ use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyList, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyCFunction, PyDict, PyList, PyMapping, PyString};
 
 use crate::grids::show;
 use crate::grids::{self, Place};
@@ -413,6 +413,12 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         return Ok(());
     }
     if let Some(dict) = &dict_of(object)? {
+        if !is_plain(dict)?
+            && let Some(mut read) = as_file(object, tasks.len())?
+        {
+            tasks.append(&mut read);
+            return Ok(());
+        }
         if is_task(dict)? {
             let id = said_id(dict, place)?;
             let id = id.unwrap_or_else(|| format!("task{}", tasks.len()));
@@ -446,10 +452,69 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
     let Ok(items) = object.try_iter() else {
         return Err(place.expected(EXPECTED, object));
     };
-    for (at, item) in items.enumerate() {
-        add(&item?, &place.at(at), tasks)?;
+    let items = items.collect::<PyResult<Vec<_>>>()?;
+    if are_rows(&items)?
+        && let Some(mut read) = as_file(PyList::new(object.py(), &items)?.as_any(), tasks.len())?
+    {
+        tasks.append(&mut read);
+        return Ok(());
+    }
+    for (at, item) in items.iter().enumerate() {
+        add(item, &place.at(at), tasks)?;
     }
     Ok(())
+}
+
+/// Whether a dict is a task with its pairs in lists, or such tasks by id.
+fn is_plain(dict: &Bound<'_, PyDict>) -> PyResult<bool> {
+    let has_pairs = |dict: &Bound<'_, PyDict>| match dict.get_item("train")? {
+        Some(train) => Ok::<_, PyErr>(grids::elements(&train)?.is_some()),
+        None => Ok(false),
+    };
+    if has_pairs(dict)? {
+        return Ok(true);
+    }
+    for (_, task) in dict.iter() {
+        let is_one = task.is_instance_of::<PyTask>();
+        if !is_one && !matches!(dict_of(&task)?, Some(inner) if has_pairs(&inner)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether these are dicts in a layout of data sets: not all plain tasks, or several rows of one task.
+fn are_rows(items: &[Bound<'_, PyAny>]) -> PyResult<bool> {
+    let (mut ids, mut are_rows) = (HashSet::new(), false);
+    for item in items {
+        let Some(dict) = dict_of(item)? else {
+            return Ok(false);
+        };
+        are_rows |= !is_plain(&dict)?;
+        if let Some(id) = said_id(&dict, &Place::Named("tasks")).ok().flatten() {
+            are_rows |= !ids.insert(id);
+        }
+    }
+    Ok(are_rows)
+}
+
+/// The tasks in dicts and lists as a file of the same JSON has them; `None` if it would have none, or errors.
+fn as_file(object: &Bound<'_, PyAny>, before: usize) -> PyResult<Option<Vec<Task>>> {
+    let py = object.py();
+    // Of arrays.
+    let to_list = PyCFunction::new_closure(py, None, None, |given, _| {
+        given.get_item(0)?.call_method0("tolist").map(Bound::unbind)
+    })?;
+    let options = PyDict::new(py);
+    options.set_item("default", to_list)?;
+    let json = py.import("json")?.getattr("dumps")?;
+    let Ok(text) = json.call((object,), Some(&options)) else {
+        return Ok(None);
+    };
+    let text: String = text.extract()?;
+    let name = PathBuf::from(format!("task{before}.json"));
+    let read = py.detach(|| inputs::read_tasks_of_text(&name, text.into_bytes()));
+    Ok(Some(read.tasks).filter(|tasks| read.errors.is_empty() && !tasks.is_empty()))
 }
 
 /// Adds outputs from solutions to tasks: a file or a dict with one grid for each test pair, by id.

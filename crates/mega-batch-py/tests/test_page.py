@@ -13,11 +13,17 @@ import mega_batch as mb
 
 README = Path(__file__).parents[1] / "README.md"
 PAGE = Path(__file__).parents[3] / "docs" / "python.md"
-FREE_PYTHON = PAGE.with_name("python-programs.md")
 
 
-def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code, judged, enumerates, makes = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
+def blocks(page: str) -> list[str]:
+    """The Python of a page, block by block."""
+    return [part.split("```")[0] for part in PAGE.with_name(page).read_text().split("```python\n")[1:]]
+
+
+def test_the_examples_of_the_pages_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, enumerates = blocks("python.md")
+    judged, _ = blocks("language-models.md")
+    _, makes = blocks("training.md")
     names: dict[str, Any] = {}
     exec(code, names)
     report: mb.Report = names["report"]
@@ -41,9 +47,9 @@ def test_the_example_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.skipif(sys.platform != "linux", reason="free Python runs on Linux only")
 def test_the_example_of_free_python_runs() -> None:
-    (code,) = (part.split("```")[0] for part in FREE_PYTHON.read_text().split("```python\n")[1:])
     names: dict[str, Any] = {}
-    exec(code, names)
+    for code in blocks("language-models.md"):
+        exec(code, names)
     assert [(each.verdict, each.language) for each in names["evaluated"]] == [("match", "python"), ("match", "dsl")]
 
 

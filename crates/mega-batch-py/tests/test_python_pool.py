@@ -77,7 +77,7 @@ def test_limits_have_their_names(task: mb.Task) -> None:
     evaluated = mb.evaluate([some], task, python=with_steps)[0]
     assert evaluated.verdicts == ["mismatch", "limit", "limit"] and evaluated.verdict == "limit"
     assert evaluated.error is not None and (evaluated.error.limit, evaluated.line) == ("steps", 3)
-    short = mb.PythonPool(workers=1, cpu_seconds=0.3, wall_seconds=1, memory=1 << 28)
+    short = mb.PythonPool(workers=1, cpu_seconds=0.1, wall_seconds=2, memory=1 << 28)
     texts = [ENDLESS, "import time\ndef p(g):\n    time.sleep(9)", "import numpy as np\ndef p(g):\n    return np.ones(1 << 30)"]
     limits = [each.error and each.error.limit for each in mb.evaluate(texts, task, python=short)]
     assert limits == ["cpu", "wall", "memory"]
@@ -119,6 +119,17 @@ def test_an_output_may_be_any_grid(pool: mb.PythonPool) -> None:
         assert isinstance(outputs, list)
         output = outputs[0]
         assert (output.kind == "not_a_grid" if isinstance(output, mb.EvalError) else output.tolist() == expected), (text, output)
+
+
+def test_an_array_cannot_lie(pool: mb.PythonPool, task: mb.Task) -> None:
+    lies = "def {name}(self, *a, **k):\n        return {result}\n    "
+    methods = {"__eq__": "True", "tolist": "[[2, 1]]", "astype": "np.array([[2, 1]])", "__array__": "np.array([[2, 1]])"}
+    body = "".join(lies.format(name=name, result=result) for name, result in methods.items())
+    array = f"import numpy as np\nclass A(np.ndarray):\n    {body}shape = (1, 2)\ndef transform(grid):\n    return np.array([[9, 9]]).view(A)"
+    other = f"import numpy as np\nclass A:\n    __class__ = np.ndarray\n    {body}pass\ndef transform(grid):\n    return A()"
+    patched = "import numpy as np\nnp.ndarray.__eq__ = np.array_equal = lambda *a: True\ndef transform(grid):\n    return grid"
+    assert [each.verdict for each in mb.evaluate([array, other], task, python=pool)] == ["mismatch", "error"]
+    assert mb.evaluate([patched], task, python=pool)[0].right == 0
 
 
 def test_what_numpy_and_the_next_program_see(pool: mb.PythonPool) -> None:

@@ -27,6 +27,23 @@ def test_dicts_are_tasks() -> None:
     assert mb.read_tasks([TASK, {"x": TASK}, both[1]])[1].id == "x"
 
 
+def test_dicts_have_the_layouts_of_files() -> None:
+    (expected,) = mb.read_tasks({"aaaa0000": TASK})
+    grids = {"train_inputs": [[[1, 2]]], "train_outputs": [np.array([[2, 1]])], "test_inputs": [[[3, 4]]]}
+    for row in [
+        {"id": "aaaa0000", "task": TASK},
+        {"id": "training/aaaa0000", **grids},
+        {"training": {"aaaa0000": TASK}},
+        {"version": 1, "tasks": [{"id": "aaaa0000", **TASK}]},
+    ]:
+        assert mb.read_tasks(row) == [expected]
+        assert mb.read_tasks([row]) == [expected]
+    rows = [{"id": "aaaa0000", "train": [PAIR], "test": [{"input": [[i, i]]}], "test_index": i} for i in (1, 0)]
+    (joined,) = mb.read_tasks(rows)
+    assert [pair.input.tolist() for pair in joined.test] == [[[0, 0]], [[1, 1]]]
+    assert mb.evaluate(["O = vmirror(I)"], [{"id": "aaaa0000", **grids}]) is not None
+
+
 def test_files_folders_challenges_and_solutions(tmp_path: Path) -> None:
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "aaaa0000.json").write_text(json.dumps(TASK))

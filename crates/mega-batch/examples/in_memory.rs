@@ -84,6 +84,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
                 Outcome::NoExpected => println!("  {}: nothing to compare with", pair.pair),
                 Outcome::Error(error) => println!("  {}: failed, {error}", pair.pair),
                 Outcome::Limit(error) => println!("  {}: stopped, {error}", pair.pair),
+                Outcome::Python(failure) => println!("  {}: failed, {failure}", pair.pair),
                 Outcome::Internal(message) => println!("  {}: a bug of ours: {message}", pair.pair),
             }
         }

@@ -204,7 +204,12 @@ impl<'a> Attempts<'a> {
             return;
         }
         let Job { program, task } = current.job;
-        let steps = self.batch.programs()[program as usize].steps().len();
+        let program = &self.batch.programs()[program as usize];
+        let steps = match program.python() {
+            // Lines take the place of steps.
+            Some(_) => program.to_string().lines().count(),
+            None => program.steps().len(),
+        };
         self.has_changed = true;
         self.by_task[task as usize].add(current.behaviour(steps));
     }

@@ -28,10 +28,12 @@ pub enum EvaluatedBy {
     Reference,
     /// A device.
     Device,
+    /// The pool of the batch, which runs programs in free Python.
+    Python,
 }
 
 /// The number of evaluations by each executor, indexed by [`EvaluatedBy`].
-pub(crate) type CountsByEvaluator = [u64; 4];
+pub(crate) type CountsByEvaluator = [u64; 5];
 
 /// How many evaluations of a batch each executor did, and why the reference did its share. Each evaluation of this run
 /// counts for one executor. If programs [stop](crate::Options::stop_after_wrong) after a wrong pair, bail-outs also
@@ -47,6 +49,9 @@ pub struct Backends {
     pub merged: u64,
     /// Evaluations by the reference, including those that a machine bailed out of.
     pub reference: u64,
+    /// Evaluations of programs in free Python.
+    #[serde(skip_serializing_if = "is_none")]
+    pub python: u64,
     /// Evaluations that machines bailed out of, by reason.
     pub bail_outs: BTreeMap<String, u64>,
     /// How long others took for what machines bailed out of, by reason, summed over workers.
@@ -69,6 +74,11 @@ pub struct Backends {
     /// program. They depend on which worker evaluated what.
     #[serde(skip)]
     pub merged_calls: (u64, u64),
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The work of devices on a batch. The CPU did the rest.
@@ -197,6 +207,9 @@ impl<'b> HostPrograms<'b> {
     pub(crate) fn get(&self, program: u32) -> Option<Arc<Compiled>> {
         self.cache.get(program, |evaluations| {
             let program = &self.programs[program as usize];
+            if program.python().is_some() {
+                return Err(NotCompiled::Untried(IN_PYTHON.to_owned()));
+            }
             if let Some(kept) = self.compilers.kept(program) {
                 return kept.map_err(|reason| reason.to_string().into());
             }
@@ -244,6 +257,7 @@ impl<'b> HostPrograms<'b> {
             compiled: evaluated_by(EvaluatedBy::Machine),
             merged: evaluated_by(EvaluatedBy::Batt),
             reference: evaluated_by(EvaluatedBy::Reference),
+            python: evaluated_by(EvaluatedBy::Python),
             bail_outs,
             bail_out_times,
             programs_compiled: programs.compiled,
@@ -260,6 +274,7 @@ impl<'b> HostPrograms<'b> {
 }
 
 /// Reasons that [`HostPrograms`] gives.
+const IN_PYTHON: &str = "in free Python";
 const FEW: &str = "too few evaluations for its length";
 const BOUNDED: &str = "a timeout, or fewer cells than a machine's grids may have";
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use arc_dsl::{OwnTask, Pair, PairId, Program, Task, TaskIds};
+use python_pool::Pool;
 
 use crate::escape::escaped;
 
@@ -28,6 +29,8 @@ pub struct Batch<'a> {
     /// are scattered in memory.
     pairs_before: Vec<u64>,
     odd_names: OddNames,
+    /// Runs its programs in free Python.
+    python: Option<&'a Pool>,
 }
 
 /// The programs whose names do not say as they are which task they belong to, each with the ids in question.
@@ -188,6 +191,7 @@ impl<'a> Batch<'a> {
             train_only,
             pairs_before: Vec::new(),
             odd_names: OddNames::default(),
+            python: None,
         };
         let pairs = tasks.iter().map(|task| batch.pair_count(task) as u64);
         batch.pairs_before = prefix_sums(pairs);
@@ -207,8 +211,21 @@ impl<'a> Batch<'a> {
         };
         Self {
             odd_names: self.odd_names,
+            python: self.python,
             ..Self::of(self.programs, self.tasks, jobs, true)
         }
+    }
+
+    /// The same jobs, with a pool that runs the programs in free Python. Without one these fail.
+    #[must_use]
+    pub fn with_python(self, pool: &'a Pool) -> Self {
+        let python = Some(pool);
+        Self { python, ..self }
+    }
+
+    /// What runs the programs in free Python.
+    pub(crate) fn python(&self) -> Option<&'a Pool> {
+        self.python
     }
 
     /// How many pairs of a task each of its programs is run on: the first ones.

@@ -103,6 +103,9 @@ pub(crate) fn hash_text(hash: &mut Xxh3, text: &str) {
 
 fn hash_programs(batch: &Batch<'_>) -> String {
     let mut hash = Xxh3::new();
+    if let Some(pool) = batch.python() {
+        hash_text(&mut hash, &pool.settings().told());
+    }
     for program in batch.programs() {
         hash_text(&mut hash, program.name());
         hash_text(&mut hash, program.source().unwrap_or_default());

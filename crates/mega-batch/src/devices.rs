@@ -2,16 +2,39 @@
 //!
 //! [`gpu_kernels::device::open`] opens GPUs, [`simulated`] opens simulated devices.
 
+use std::panic::catch_unwind;
+
 use arc_dsl::Program;
+use gpu_kernels::DeviceProgram;
 use gpu_kernels::device::{Device as _, Information, Memory, Unavailable, open};
-use gpu_sched::{Kind, MOST_EXECUTORS};
+use gpu_kernels::interface::Representation;
+use gpu_sched::MOST_DEVICES;
+
+use crate::panics::PANIC;
 
 pub mod simulated;
 
-/// The kind of work of a program: the binary logarithm of its number of steps. Programs of one kind take about the
-/// same time, and there are few kinds to measure.
-pub fn kind(program: &Program) -> Kind {
-    Kind(program.steps().len().max(1).ilog2() as u16)
+/// Reasons why no device runs a program.
+pub(crate) const NO_GRID: &str = "a result that is no grid";
+const SHARED: &str = "more values at a time than a block has memory for";
+
+/// The program encoded for a device with so much shared memory for an evaluation, or why the host runs it.
+///
+/// Results that are not grids have more types on the host than representations on the device, and are right on no
+/// pair.
+pub(crate) fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
+    let encode = || {
+        let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
+        gpu_kernels::encode(&form).map_err(|reason| reason.summary())
+    };
+    let encoded = catch_unwind(encode).unwrap_or_else(|_| Err(PANIC.to_owned()))?;
+    if encoded.gives() != Representation::Grid {
+        Err(NO_GRID.to_owned())
+    } else if encoded.pool_bytes() > shared_bytes {
+        Err(SHARED.to_owned())
+    } else {
+        Ok(encoded)
+    }
 }
 
 /// The machine without its devices.
@@ -152,7 +175,7 @@ impl Devices {
         let usable = usable.filter_map(|(number, gpu)| Some((number, gpu.as_ref().ok()?)));
         let usable: Vec<(usize, &Information)> = usable.collect();
         // The host is an executor, too.
-        let taken = &usable[..usable.len().min(most).min(MOST_EXECUTORS - 1)];
+        let taken = &usable[..usable.len().min(most).min(MOST_DEVICES)];
 
         let failures = numbered.filter_map(|(number, gpu)| {
             let reason = gpu.as_ref().err()?;
@@ -169,7 +192,7 @@ impl Devices {
             remarks.push(if taken.len() == most {
                 "no more were asked for".to_owned()
             } else {
-                format!("a run takes {} at most", MOST_EXECUTORS - 1)
+                format!("a run takes {MOST_DEVICES} at most")
             });
         } else if most != usize::MAX && taken.len() < most {
             remarks.push(format!("{most} were asked for"));
@@ -214,7 +237,6 @@ fn counted(taken: usize, all: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Primitive, ProgramBuilder};
     use gpu_kernels::device;
 
     use super::*;
@@ -331,9 +353,9 @@ mod tests {
     fn no_more_gpus_are_taken_than_a_scheduler_has_room_for() {
         let many = devices(Ok((0..70).map(|_| gpu("Tesla T4")).collect()));
         let selection = many.select(Request::AllGpus);
-        assert_eq!(selection.devices.len(), MOST_EXECUTORS - 1);
-        assert!(selection.why.starts_with("63 of 70 GPUs: Tesla T4, "));
-        assert!(selection.why.ends_with("; a run takes 63 at most"));
+        assert_eq!(selection.devices.len(), MOST_DEVICES);
+        assert!(selection.why.starts_with("64 of 70 GPUs: Tesla T4, "));
+        assert!(selection.why.ends_with("; a run takes 64 at most"));
     }
 
     #[test]
@@ -361,19 +383,6 @@ mod tests {
         assert_eq!(selection.devices.len(), usize::from(opened.is_ok()));
         let gpus = devices.gpus.iter().flatten().flatten().count();
         assert_eq!(devices.select(Request::AllGpus).devices.len(), gpus);
-    }
-
-    #[test]
-    fn the_kind_of_a_program_is_the_magnitude_of_its_steps() {
-        let kinds = [0, 1, 2, 3, 4, 8, 100].map(|steps| {
-            let mut builder = ProgramBuilder::new("solve");
-            let mut value = builder.input();
-            for _ in 0..steps {
-                value = builder.call(Primitive::Rot90, [value]).unwrap();
-            }
-            kind(&builder.finish(value).unwrap())
-        });
-        assert_eq!(kinds, [0, 0, 1, 1, 2, 3, 6].map(Kind));
     }
 
     #[test]

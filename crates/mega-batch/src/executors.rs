@@ -57,7 +57,7 @@ impl Executors {
         let is_simulated = matches!(devices, Request::Emulated | Request::Interpreted);
         let default = match options.mode {
             Mode::Gpu => Placement::Devices,
-            // A simulated device is too slow to be chosen by cost.
+            // A simulated device is too slow to be given much beside the host.
             Mode::Sequential | Mode::Parallel if is_simulated => Placement::Devices,
             Mode::Sequential | Mode::Parallel | Mode::Auto => Placement::Auto,
         };

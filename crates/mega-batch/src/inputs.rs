@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use arc_dsl::{ParseError, Program, TaskError, says_no_task, wide_text};
+use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
@@ -23,8 +24,8 @@ mod tasks;
 
 use packed::ArchiveListing;
 pub(crate) use packed::unpacked;
-pub use programs::{read_batts, read_programs, read_renames};
-pub use tasks::{TasksRead, read_solutions, read_tasks};
+pub use programs::{read_batts, read_programs, read_programs_with_python, read_renames};
+pub use tasks::{TasksRead, read_solutions, read_tasks, read_tasks_of_text};
 
 /// The maximum size of a file of tasks or programs: 1 GiB, ten times the public data in one file.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -75,6 +76,21 @@ impl InputError {
     pub(crate) fn about(self, path: impl Into<String>) -> Self {
         let path = Some(path.into());
         Self { path, ..self }
+    }
+
+    /// An error of a text, at a line of the same file or, if that has several texts, of the text.
+    fn because(self, failure: &Failure) -> Self {
+        match &self.path {
+            None => Self {
+                line: Some(failure.line.max(1) as usize),
+                message: failure.message.clone(),
+                ..self
+            },
+            Some(_) => Self {
+                message: format!("line {} of the program: {}", failure.line, failure.message),
+                ..self
+            },
+        }
     }
 
     fn in_program(file: &Path, error: &ParseError) -> Self {
@@ -174,6 +190,22 @@ fn is_other_data(name: &str) -> bool {
         ".yml",
     ];
     ends_with_one(name, &DATA) || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")
+}
+
+/// What a file of text is, by its name, if it is in a form that is not read.
+pub(crate) fn other_text(file: &Path) -> Option<&'static str> {
+    match file
+        .extension()?
+        .to_string_lossy()
+        .to_ascii_lowercase()
+        .as_str()
+    {
+        "csv" => Some("a CSV file"),
+        "tsv" => Some("a table with tabs"),
+        "yaml" | "yml" => Some("a YAML file"),
+        "pkl" | "pickle" => Some("a pickle of Python"),
+        _ => None,
+    }
 }
 
 /// What makes the rows of a table a file that is read.
@@ -348,7 +380,7 @@ fn note_others(folder: &Path, files: &[PathBuf]) -> Option<InputError> {
 /// Whether a file or folder with this name is not user data: hidden ones, including `._*`, and the extra folder in
 /// archives from macOS.
 fn is_ignored(name: &str) -> bool {
-    name.starts_with('.') || name == "__MACOSX"
+    name.starts_with('.') && !matches!(name, "." | "..") || name == "__MACOSX"
 }
 
 pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {

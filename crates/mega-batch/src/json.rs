@@ -53,7 +53,8 @@ const SLOWEST: usize = 20;
 /// split, as `{"arc-gen": {"evaluations": 9, "right": 8, "pairs_expected": 9, "pairs_right": 8}}`: they are included
 /// in `evaluations`, and in no other count.
 ///
-/// The results of a program that was read from a file also have the `file`. A batch that was
+/// The results of a program that was read from a file also have the `file`, and those of a program in free Python
+/// `"language": "python"`. A batch that was
 /// [cancelled](crate::Options::cancellation), or reached its [time limit](crate::Options::time_limit), has
 /// `"incomplete": true` and `evaluations_planned`, the number of all its evaluations; the results contain only what
 /// was evaluated. If programs were [not continued](crate::Options::stop_after_wrong) after a wrong pair,
@@ -276,6 +277,9 @@ impl Sink for JsonReport<'_> {
         if let Some(file) = program.source() {
             self.results.write_all(b",\"file\":")?;
             serde_json::to_writer(&mut self.results, file)?;
+        }
+        if program.python().is_some() {
+            self.results.write_all(b",\"language\":\"python\"")?;
         }
         self.results.write_all(b",\"pairs\":[")?;
         (self.job_open, self.pairs, self.jobs) = (true, 0, self.jobs + 1);

@@ -28,8 +28,8 @@
 //! candidate costs only its last call. [`Interpreter::call`](arc_dsl::Interpreter::call) makes a single call on
 //! values.
 //!
-//! [`devices`] lists the devices of a machine and selects those that a run uses, [`calibration`] measures their
-//! costs, and [`costs`] keeps these between runs. With [`shards`] other processes evaluate a batch.
+//! [`devices`] lists the devices of a machine and selects those that a run uses, and [`tuning`] finds the launch
+//! configuration in which a GPU is fastest. With [`shards`] other processes evaluate a batch.
 //!
 //! [`synth`] generates tasks from programs, as training data.
 //!
@@ -54,7 +54,6 @@ mod cancellation;
 mod checkpoint;
 mod compilers;
 mod coordinator;
-pub mod costs;
 mod delivery;
 pub mod devices;
 mod escape;
@@ -76,6 +75,7 @@ mod sink;
 mod submission;
 mod summary;
 pub mod synth;
+pub mod tuning;
 
 /// The version of the engine, as reports contain it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -101,7 +101,7 @@ pub use json::JsonReport;
 pub use keeper::CoordinatorError;
 pub use options::{Backend, Merging, Mode, Options};
 pub use outcome::{JobResult, Outcome, PairResult};
-pub use runner::{Report, Runner, StartError, calibration, run};
+pub use runner::{Report, Runner, StartError, run};
 pub use score::Score;
 pub use sink::{Notice, Sink};
 pub use submission::{KnownOutputs, Submission, SubmissionScore, Submitted, TaskScore};

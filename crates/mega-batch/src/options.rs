@@ -21,7 +21,7 @@ pub enum Mode {
     /// On GPUs as far as they can run it, and the rest on the cores of this machine. Without a GPU the cores evaluate
     /// everything, and [`Runner::no_device`](crate::Runner::no_device) says why.
     Gpu,
-    /// On cores and GPUs together, which share the evaluations by measured costs so that all finish at the same time.
+    /// On cores and GPUs together, each taking the next evaluations as it is free, so that all finish at the same time.
     /// Without a GPU, on the cores.
     Auto,
 }
@@ -62,8 +62,8 @@ pub enum Backend {
     /// The PTX of the GPU kernels, interpreted on the CPU with checks that a GPU does not do: for tests, and slower
     /// still. Everything else as with [`Auto`](Backend::Auto).
     Interpreted,
-    /// NVIDIA GPUs, for the programs that they can run, if the scheduler expects them to finish first. Everything else,
-    /// and everything if there is no GPU, as with [`Auto`](Backend::Auto).
+    /// NVIDIA GPUs beside the cores, for the programs that they can run. Everything else, and everything if there is no
+    /// GPU, as with [`Auto`](Backend::Auto).
     Cuda,
 }
 
@@ -136,20 +136,20 @@ pub struct Options {
     /// What evaluates. [`Backend::Auto`] by default, which [`Mode::Gpu`] and [`Mode::Auto`] treat as [`Backend::Cuda`]
     /// if there is a GPU.
     pub backend: Backend,
-    /// Whether the host or a device runs an evaluation that both can run. By default they share them by cost, so
-    /// that both finish at the same time. In [`Mode::Gpu`] it is the device. With [`Backend::Emulated`] and [`Backend::Interpreted`], which are too
-    /// slow to be chosen by cost, it is the device in every mode but [`Mode::Auto`].
+    /// Whether the host or a device runs an evaluation that both can run. By default each takes the next ones as it is
+    /// free. In [`Mode::Gpu`] it is the device. With [`Backend::Emulated`] and [`Backend::Interpreted`], which are too
+    /// slow to gain anything, it is the device in every mode but [`Mode::Auto`].
     pub placement: Option<Placement>,
     /// The maximum number of GPUs; all by default.
     pub gpus: Option<usize>,
-    /// The minimum number of evaluations for which a GPU is used. By default a
-    /// [small number](gpu_sched::Policy::THRESHOLD) until costs are measured; after that, costs decide.
+    /// The minimum number of evaluations for which a GPU is used beside the host; by default a
+    /// [small number](gpu_sched::Policy::THRESHOLD).
     pub threshold: Option<u64>,
-    /// Whether the measured costs of the host and devices are [saved](crate::costs::CostFile) in the user's cache
-    /// folder for later runs. A GPU without saved costs is measured for a second when it is opened. Off by default;
-    /// without a device it changes nothing.
-    pub keep_costs: bool,
-    /// The number of evaluations in a batch for a device; by default its costs and memory decide.
+    /// Whether GPUs are launched in their fastest configuration, which is [kept](crate::tuning::TuningFile) in the user's
+    /// cache folder for later runs. A GPU without a kept one is measured for a second when it is opened. Off by default;
+    /// without a GPU it changes nothing.
+    pub keep_tuning: bool,
+    /// The number of evaluations in a window of a device; by default its speed and memory decide.
     pub batch_size: Option<u64>,
     /// Whether [`Backend::Auto`] evaluates programs that share steps together. [`Merging::Auto`] by default.
     pub merging: Merging,

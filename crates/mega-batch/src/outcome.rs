@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use arc_dsl::{EvalError, Pair, PairId, Split, Value};
+use python_pool::Failure;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::EvaluatedBy;
@@ -27,6 +28,8 @@ pub enum Outcome {
     Limit(Box<EvalError>),
     /// The engine itself failed, with this message: a bug that affects only this evaluation.
     Internal(Box<str>),
+    /// A program in free Python failed or reached a limit.
+    Python(Box<Failure>),
 }
 
 impl Outcome {
@@ -38,6 +41,10 @@ impl Outcome {
             Outcome::NoExpected => "no_expected",
             Outcome::Error(_) | Outcome::Internal(_) => "error",
             Outcome::Limit(_) => "limit",
+            Outcome::Python(failure) => match failure.limit() {
+                Some(_) => "limit",
+                None => "error",
+            },
         }
     }
 
@@ -47,6 +54,7 @@ impl Outcome {
             Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => None,
             Outcome::Error(error) | Outcome::Limit(error) => Some(error.to_string().into()),
             Outcome::Internal(message) => Some(format!("internal error: {message}").into()),
+            Outcome::Python(failure) => Some(failure.to_string().into()),
         }
     }
 
@@ -54,7 +62,7 @@ impl Outcome {
     pub fn is_failure(&self) -> bool {
         matches!(
             self,
-            Outcome::Error(_) | Outcome::Limit(_) | Outcome::Internal(_)
+            Outcome::Error(_) | Outcome::Limit(_) | Outcome::Internal(_) | Outcome::Python(_)
         )
     }
 

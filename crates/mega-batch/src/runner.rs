@@ -1,11 +1,10 @@
 //! [`Runner`]: evaluates a [`Batch`] on one thread or on many, and delivers the results in order.
 //!
-//! Without devices, the threads take chunks of consecutive evaluations from a queue, each chunk worth some
-//! microseconds, and the calling thread is one of them ([`host`]). With devices, the batch is cut into windows: the
-//! scheduler (`gpu-sched`) assigns each window to workers or to a device, workers evaluate what a device leaves of its
-//! window ([`DeviceStage`]), and the calling thread hands out the work ([`mod@pipeline`]). Either way the calling
-//! thread delivers the results in the order of the batch, so what a [`Sink`] sees does not depend on which worker was
-//! faster, and the memory in use does not depend on the length of the batch.
+//! The threads take chunks of consecutive evaluations from a queue, each chunk worth some microseconds, and the calling
+//! thread is one of them ([`host`]). Devices take windows from the same queue: the scheduler (`gpu-sched`) says how
+//! large, a free thread prepares them, and threads evaluate what a device leaves of its window ([`DeviceStage`]). The
+//! calling thread delivers the results in the order of the batch, so what a [`Sink`] sees does not depend on which
+//! worker was faster, and the memory in use does not depend on the length of the batch.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -13,7 +12,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
-use gpu_sched::HOST;
 
 use crate::backend::{Counts, CountsByEvaluator, HostPrograms, MergeCounts};
 use crate::batch::Batch;
@@ -27,28 +25,25 @@ use crate::panics::lock;
 use crate::sink::Sink;
 use crate::summary::{Progress, Summary, Tally};
 
-pub mod calibration;
 mod chain;
 mod chunk;
 mod device;
 mod evaluator;
 mod fleet;
+mod free_python;
 mod host;
 mod merging;
 mod partition;
-mod pipeline;
 mod queue;
 mod unit;
-mod window;
 mod worker;
 
-use device::{DeviceStage, Fleet, UnitAnswers};
-use fleet::{OpenedDevice, OpenedDevices, SavedCosts};
+use device::{DeviceStage, Fleet};
+use fleet::{OpenedDevice, OpenedDevices};
+use free_python::FreePython;
 use host::{Awake, Host};
 use merging::Plan;
-use pipeline::{InPlace, Pipeline, Workers, on_devices};
-use queue::{Pace, Queue};
-use unit::Unit;
+use queue::{Pace, Queue, on_devices};
 use worker::Worker;
 
 /// The results of every job in the order of the batch, and their summary, as [`run`] returns them.
@@ -110,10 +105,8 @@ pub struct Runner {
     pace: Pace,
     /// The compilers, which last from batch to batch.
     compilers: Compilers,
-    /// The workers and the devices. Only the calling thread locks it, so the lock is always free.
+    /// The devices, and the evaluations of a batch that nobody has claimed.
     fleet: Mutex<Fleet>,
-    /// The costs that are saved between runs, if they are.
-    saved_costs: Option<SavedCosts>,
     /// Why requested devices are not available.
     unavailable: Option<String>,
     /// Bytes of shared memory that an evaluation may use on every device; `None` without devices.
@@ -129,29 +122,30 @@ const STACK: usize = 8 << 20;
 /// builds, and several times that in debug builds.
 const STACK_PER_LEVEL: usize = 64 << 10;
 
-/// The number of evaluations in a window of the host beside devices; fewer if outputs are kept, since each may be
-/// large.
+/// How many evaluations may be claimed and not delivered on one thread; fewer if outputs are kept, since each may be
+/// large. Several threads may have more of them, and so may devices, which need large windows to stay busy.
 const WINDOW: usize = 4096;
 const WINDOW_WITH_OUTPUTS: usize = 128;
+const WINDOWS_OF_THREADS: u64 = 16;
+const ON_DEVICES: u64 = 1 << 19;
+const ON_DEVICES_WITH_OUTPUTS: u64 = 1 << 17;
 
-/// The number of windows that the host evaluates at a time beside devices. Without devices, at most this many windows
-/// of evaluations are finished and not delivered.
-const WINDOWS_IN_FLIGHT: usize = 16;
-
-/// The number of windows that workers have at a time, and of evaluations in each.
-fn windows(options: &Options, executors: Executors) -> (usize, u64) {
-    let in_flight = if executors.threads.is_some() {
-        WINDOWS_IN_FLIGHT
+/// How many evaluations may be claimed and not delivered.
+fn room(options: &Options, executors: Executors, has_devices: bool) -> u64 {
+    let (window, on_devices) = if options.needs_outputs() {
+        (WINDOW_WITH_OUTPUTS, ON_DEVICES_WITH_OUTPUTS)
     } else {
-        1
+        (WINDOW, ON_DEVICES)
     };
-    let evaluations = if options.needs_outputs() {
-        WINDOW_WITH_OUTPUTS
-    } else {
-        WINDOW
-    };
-    (in_flight, evaluations as u64)
+    match executors.threads {
+        _ if has_devices => on_devices,
+        Some(_) => WINDOWS_OF_THREADS * window as u64,
+        None => window as u64,
+    }
 }
+
+/// A process takes about this time, so that each evaluation in free Python is worth a thread.
+const LEAST_BY_PYTHON: Duration = Duration::from_millis(1);
 
 /// How often a sink is told of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
@@ -167,19 +161,16 @@ impl Runner {
         // Below the default limits, devices evaluate nothing.
         let needs_device = executors.devices != Request::NoDevice;
         if !needs_device || !Backend::allows_device(&options.limits) {
-            return Self::with_devices(options, executors, OpenedDevices::default(), None);
+            return Self::with_devices(options, executors, OpenedDevices::default());
         }
-        let threads = executors.thread_count();
-        let mut saved_costs = options.keep_costs.then(|| SavedCosts::open(threads));
-        let opened = fleet::devices(executors.devices, saved_costs.as_mut());
-        Self::with_devices(options, executors, opened, saved_costs)
+        let opened = fleet::devices(executors.devices, options.keep_tuning);
+        Self::with_devices(options, executors, opened)
     }
 
     fn with_devices(
         options: &Options,
         executors: Executors,
         opened: OpenedDevices,
-        saved_costs: Option<SavedCosts>,
     ) -> Result<Self, StartError> {
         let threads = executors.thread_count();
         if threads > Self::MAX_WORKERS {
@@ -188,13 +179,11 @@ impl Runner {
         let nesting = usize::from(options.limits.max_nesting);
         // Nesting within the default limit takes less than 128 KiB of stack, or 1 MiB in debug builds. Any thread has
         // that, so the calling thread evaluates too, which saves passing work to another thread and back.
-        let shallow = nesting <= usize::from(Limits::default().max_nesting);
+        let caller_works = nesting <= usize::from(Limits::default().max_nesting);
         let OpenedDevices {
             devices,
             unavailable,
         } = opened;
-        // With devices, the calling thread runs the scheduler instead.
-        let caller_works = shallow && (devices.is_empty() || executors.threads.is_none());
         let others = threads - usize::from(caller_works);
         let pool = if others == 0 {
             None
@@ -208,10 +197,8 @@ impl Runner {
         };
         let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
         let shared_bytes = devices.iter().map(OpenedDevice::shared_bytes).min();
-        let mut fleet = fleet::fleet(options, executors, windows(options, executors), devices)?;
-        if let Some(saved_costs) = &saved_costs {
-            saved_costs.recall(&mut fleet);
-        }
+        let room = room(options, executors, shared_bytes.is_some());
+        let fleet = fleet::fleet(options, executors, room, devices)?;
         Ok(Self {
             options: options.clone(),
             executors,
@@ -222,7 +209,6 @@ impl Runner {
             pace: Pace::default(),
             compilers: Compilers::default(),
             fleet: Mutex::new(fleet),
-            saved_costs,
             unavailable,
             shared_bytes,
             device_numbers: AtomicU64::new(0),
@@ -256,11 +242,8 @@ impl Runner {
     /// The names of its devices.
     pub fn devices(&self) -> Vec<String> {
         let fleet = lock(&self.fleet);
-        let scheduler = fleet.scheduler();
-        let devices = HOST + 1..scheduler.executors();
-        devices
-            .map(|device| scheduler.name(device).to_owned())
-            .collect()
+        let activities = fleet.scheduler().activities();
+        activities.map(|(name, _)| name.to_owned()).collect()
     }
 
     /// Has devices release the memory that they cache for later batches, with its programs and grids. Later batches
@@ -305,12 +288,16 @@ impl Runner {
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
         let device_stage = self.shared_bytes.map(|shared_bytes| {
             let keep_outputs = self.options.needs_outputs();
-            DeviceStage::new(batch, keep_outputs, shared_bytes, &self.device_numbers)
+            let placement = self.executors.placement;
+            let numbers = &self.device_numbers;
+            DeviceStage::new(batch, keep_outputs, placement, shared_bytes, numbers)
         });
+        let free_python = FreePython::new(batch);
         let run = Run {
             runner: self,
             batch,
             programs: &programs,
+            free_python: &free_python,
             device_stage: device_stage.as_ref(),
             done: done.len() as u64,
             total: batch.evaluations(),
@@ -340,20 +327,13 @@ impl Runner {
     }
 }
 
-impl Drop for Runner {
-    fn drop(&mut self) {
-        if let Some(saved_costs) = &mut self.saved_costs {
-            saved_costs.remember(&lock(&self.fleet));
-        }
-    }
-}
-
 /// A batch that is running.
 #[derive(Clone, Copy)]
 struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
     programs: &'r HostPrograms<'r>,
+    free_python: &'r FreePython<'r>,
     /// `None` without devices.
     device_stage: Option<&'r DeviceStage<'r>>,
     /// How many of its evaluations were done before.
@@ -368,23 +348,7 @@ struct Run<'r> {
 /// The result of an evaluation that was done before; `None` if it was skipped.
 type Recorded = io::Result<Known>;
 
-/// A window for workers to evaluate: it is for the host, or a device has finished its part.
-#[derive(Debug)]
-struct PendingWindow {
-    units: Vec<(Unit, UnitAnswers)>,
-    began: Instant,
-}
-
-/// A window that workers have evaluated.
-#[derive(Debug)]
-struct FinishedWindow {
-    /// The results of each unit; `None` for an evaluation if a stop came first.
-    results: Vec<Vec<Known>>,
-    began: Instant,
-    ended: Instant,
-}
-
-impl<'r> Run<'r> {
+impl Run<'_> {
     /// Evaluates the batch, handing the results to `sink`.
     fn deliver_all<S: Sink>(
         self,
@@ -401,10 +365,7 @@ impl<'r> Run<'r> {
                 self.count_done(self.batch.job(job).program, 1);
             }
         }
-        let elapsed = match self.device_stage {
-            None => self.deliver_by_host(&mut delivery, &tally)?,
-            Some(_) => self.deliver_by_devices(&mut delivery)?,
-        };
+        let elapsed = self.deliver_by_workers(&mut delivery, &tally)?;
         // Jobs without pairs may follow the last result.
         delivery.next()?;
         let (mut counts, sink) = delivery.finish();
@@ -421,26 +382,31 @@ impl<'r> Run<'r> {
         Ok((summary, evaluated_by))
     }
 
-    /// Evaluates on the threads of this machine and delivers the results; returns the wall-clock time of evaluating.
-    fn deliver_by_host<S: Sink>(
+    /// Evaluates on the threads of this machine and on devices, and delivers the results; returns the wall-clock time of
+    /// evaluating.
+    fn deliver_by_workers<S: Sink>(
         self,
         delivery: &mut Delivery<'_, '_, S>,
         tally: &Tally<'_>,
     ) -> io::Result<Duration> {
         let options = &self.runner.options;
-        let (in_flight, window) = windows(options, self.runner.executors);
+        let room = room(options, self.runner.executors, self.device_stage.is_some());
         let workers_count = !options.stop_after_wrong;
         let is_delivered = delivery.takes_results() || !workers_count;
-        let room = is_delivered.then_some(in_flight as u64 * window);
+        let room = is_delivered.then_some(room);
         let left = self.done..self.total;
         let (workers, pace) = (self.runner.workers.len(), &self.runner.pace);
+        if self.free_python.has_any() {
+            pace.replace(1, LEAST_BY_PYTHON);
+        }
         let plan = Plan::new(
             self.batch,
             options.merging,
             self.runner.executors.compilation,
             &options.limits,
         );
-        let queue = Queue::new(self.batch, plan.as_ref(), left, workers, room, pace);
+        let fleet = &self.runner.fleet;
+        let queue = Queue::new(self.batch, plan.as_ref(), left, workers, fleet, room, pace);
         let host = Host {
             run: self,
             queue: &queue,
@@ -463,62 +429,6 @@ impl<'r> Run<'r> {
             })?,
         }
         Ok(queue.finish())
-    }
-
-    /// The same on the threads of this machine and on devices.
-    fn deliver_by_devices<S: Sink>(
-        self,
-        delivery: &mut Delivery<'_, '_, S>,
-    ) -> io::Result<Duration> {
-        match &self.runner.pool {
-            None => self.deliver_by(&InPlace, delivery),
-            Some(pool) => pool.in_place_scope(|scope| {
-                let result = self.deliver_by(scope, delivery);
-                self.stop.store(true, Ordering::Relaxed);
-                result
-            }),
-        }
-    }
-
-    /// Delivers windows while these workers evaluate later ones.
-    fn deliver_by<'scope, S: Sink>(
-        self,
-        workers: &impl Workers<'scope>,
-        delivery: &mut Delivery<'_, '_, S>,
-    ) -> io::Result<Duration>
-    where
-        'r: 'scope,
-    {
-        let mut pipeline = Pipeline::new(self);
-        let (mut last_told, mut clock) = (Instant::now(), Clock::default());
-        loop {
-            // With threads, workers evaluate while the sink works.
-            if self.runner.executors.threads.is_some() {
-                pipeline.start(workers);
-            }
-            let window = loop {
-                self.tell_progress(delivery.sink(), &mut last_told, || pipeline.on_devices());
-                if let Some(window) = pipeline.take() {
-                    break window;
-                }
-                pipeline.start(workers);
-                if pipeline.is_empty() {
-                    return Ok(clock.elapsed);
-                }
-                pipeline.wait(workers, PROGRESS_INTERVAL)?;
-            };
-            clock.add(window.began, window.ended);
-            for mut results in window.results {
-                let place = delivery.next()?;
-                delivery.deliver(&mut results, false)?;
-                if let Some((job, _)) = place {
-                    self.count_done(self.batch.job(job).program, results.len());
-                }
-                if let Some(wrong) = delivery.wrong_job() {
-                    self.wrong.store(wrong, Ordering::Relaxed);
-                }
-            }
-        }
     }
 
     /// Reports finished evaluations of a program to the program caches.
@@ -559,7 +469,7 @@ fn lost() -> io::Error {
     io::Error::other("a worker ended before its work was done")
 }
 
-/// The wall-clock time in which workers evaluated at least one window or chunk.
+/// The wall-clock time in which at least one window or chunk was evaluated.
 #[derive(Debug, Default)]
 struct Clock {
     elapsed: Duration,

@@ -28,9 +28,9 @@ pub struct Totals {
     pub wrong: u64,
     /// [`Outcome::NoExpected`].
     pub no_expected: u64,
-    /// [`Outcome::Error`] and [`Outcome::Internal`].
+    /// [`Outcome::Error`] and [`Outcome::Internal`], and [`Outcome::Python`] without a limit.
     pub errors: u64,
-    /// [`Outcome::Limit`].
+    /// [`Outcome::Limit`], and [`Outcome::Python`] at a limit.
     pub limits: u64,
 }
 
@@ -253,13 +253,16 @@ impl Counts {
 
     fn count(&mut self, outcome: &Outcome) {
         self.totals.evaluations += 1;
-        match outcome {
-            Outcome::Match => self.totals.right += 1,
-            Outcome::Mismatch => self.totals.wrong += 1,
-            Outcome::NoExpected => self.totals.no_expected += 1,
-            Outcome::Error(_) | Outcome::Internal(_) => self.totals.errors += 1,
-            Outcome::Limit(_) => self.totals.limits += 1,
-        }
+        *match outcome {
+            Outcome::Match => &mut self.totals.right,
+            Outcome::Mismatch => &mut self.totals.wrong,
+            Outcome::NoExpected => &mut self.totals.no_expected,
+            Outcome::Limit(_) => &mut self.totals.limits,
+            Outcome::Python(failure) if failure.limit().is_some() => &mut self.totals.limits,
+            Outcome::Error(_) | Outcome::Internal(_) | Outcome::Python(_) => {
+                &mut self.totals.errors
+            }
+        } += 1;
     }
 
     /// Keeps a failure if it is the first of its program, and its program is among the first to fail.

@@ -1,7 +1,6 @@
 //! In place of `worker.rs` where the system has no seccomp.
 
 use std::convert::Infallible;
-use std::sync::atomic::AtomicBool;
 
 use crate::reply::Ending;
 use crate::{Guards, PoolError, Settings};
@@ -17,7 +16,7 @@ impl Worker {
         ))
     }
 
-    pub(crate) fn run(&mut self, _: &[u8], _: &Settings, _: &AtomicBool) -> Ending {
+    pub(crate) fn run(&mut self, _: &[u8], _: &Settings, _: &mut dyn FnMut() -> bool) -> Ending {
         match self.0 {}
     }
 }

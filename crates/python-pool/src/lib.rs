@@ -8,11 +8,12 @@
 //! `worker.py` is what a worker runs, `recognise.py` says which text is free Python; `pool.rs` shares programs out,
 //! `worker.rs` talks with one worker, `guards.rs` makes what the kernel enforces.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::Grid;
-use serde::Serialize;
+use arc_dsl::{Block, Grid};
+use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 mod guards;
@@ -86,6 +87,14 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// All that what becomes of a program depends on, as JSON.
+    pub fn told(&self) -> String {
+        // Writing to memory does not fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 fn seconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(time.as_secs_f64())
 }
@@ -135,30 +144,15 @@ pub struct Guards {
     pub landlock: u32,
 }
 
-/// Code that may be a program, and how many lines come before it in its text.
-pub type Block = (usize, String);
+/// Code that may be a program: lists of blocks. The program is the last block of a list with a function to call, together
+/// with the blocks before it if it needs them; the first list with such a program counts.
+pub type Code = [Vec<Block>];
 
-/// A program to run.
-#[derive(Debug, Clone, Copy)]
-pub struct Job<'a> {
-    /// Lists of blocks. The program is the last block of a list with a function to call, together with the blocks
-    /// before it if it needs them; the first list with such a program counts.
-    pub tries: &'a [Vec<Block>],
-    /// What it is called with. Jobs with equal blocks and the same slice of inputs run once.
-    pub inputs: &'a [Grid],
-}
-
-/// What became of a job.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    /// There is no program in free Python, for a reason on a line.
-    NoProgram(u32, String),
-    /// The output for each input.
-    Ran(Vec<Result<Grid, Failure>>),
-}
+/// The output of a program for each input.
+pub type Outputs = Vec<Result<Grid, Failure>>;
 
 /// Why there is no output.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The kind of failure.
     pub kind: FailureKind,
@@ -168,9 +162,33 @@ pub struct Failure {
     pub message: String,
 }
 
+impl Failure {
+    /// The limit that was reached, if one was.
+    pub fn limit(&self) -> Option<&'static str> {
+        match self.kind {
+            FailureKind::Cpu => Some("cpu"),
+            FailureKind::Wall => Some("wall"),
+            FailureKind::Memory => Some("memory"),
+            FailureKind::Steps => Some("steps"),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
 /// A kind of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailureKind {
+    /// There is no program in free Python.
+    NoProgram,
     /// The program raised an exception.
     Exception,
     /// The output is not a grid.

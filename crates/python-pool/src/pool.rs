@@ -1,35 +1,37 @@
 //! Shares programs out among workers.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use arc_dsl::Grid;
 use serde::Serialize;
 
-use crate::reply::{Ending, answer, crashed};
+use crate::reply::{Ending, crashed, outputs};
 use crate::worker::Worker;
-use crate::{Answer, Block, Guards, Job, PoolError, Settings};
+use crate::{Code, Failure, FailureKind, Guards, Outputs, PoolError, Settings};
 
-/// How often the caller is asked whether a run goes on.
+/// How often one who waits for a worker looks whether that is over.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Workers that wait for programs. Threads may share a pool. A fork of the process needs a pool of its own.
+/// How many codes are recognised in one process.
+const AT_ONCE: usize = 64;
+
+/// Workers that wait for programs. Threads share a pool. A fork of the process needs a pool of its own.
 #[derive(Debug)]
 pub struct Pool {
     settings: Settings,
     guards: Guards,
-    /// None where a worker was lost.
-    workers: Vec<Mutex<Option<Worker>>>,
+    /// The workers without work, None for one that was lost.
+    free: Mutex<Vec<Option<Worker>>>,
+    freed: Condvar,
 }
 
 /// A job as a worker reads it.
 #[derive(Serialize)]
 struct Message<'a> {
-    tries: &'a [Vec<Block>],
+    programs: &'a [&'a Code],
+    /// Without any, programs are recognised and not executed.
     inputs: Vec<Vec<Vec<i8>>>,
 }
 
@@ -52,10 +54,13 @@ impl Pool {
         let guards = started.first().map(|(_, guards)| *guards);
         Ok(Self {
             guards: guards.unwrap_or_default(),
-            workers: started
-                .into_iter()
-                .map(|(worker, _)| Mutex::new(Some(worker)))
-                .collect(),
+            free: Mutex::new(
+                started
+                    .into_iter()
+                    .map(|(worker, _)| Some(worker))
+                    .collect(),
+            ),
+            freed: Condvar::new(),
             settings,
         })
     }
@@ -70,103 +75,92 @@ impl Pool {
         &self.settings
     }
 
-    /// Runs programs; the answers are in the order of the jobs. `watch` is called in this thread, a few times a second
-    /// and after each program, with the numbers of jobs done and in total; false ends the run.
+    /// The outputs of a program for these inputs. Waits for a worker; asks a few times a second `is_over`, which ends it.
     pub fn run(
         &self,
-        jobs: &[Job],
-        mut watch: impl FnMut(usize, usize) -> bool,
-    ) -> Result<Vec<Answer>, PoolError> {
-        let (mut known, mut distinct) = (HashMap::new(), Vec::new());
-        let places = jobs.iter().map(|job| {
-            *known
-                .entry((job.tries, job.inputs.as_ptr(), job.inputs.len()))
-                .or_insert_with(|| {
-                    distinct.push(job);
-                    distinct.len() - 1
-                })
-        });
-        let places: Vec<_> = places.collect();
-        let mut weights = vec![0; distinct.len()];
-        for place in &places {
-            weights[*place] += 1;
-        }
-        let (next, cancelled) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let (sender, receiver) = channel();
-        let mut answers: Vec<_> = distinct.iter().map(|_| None).collect();
-        let work = |worker: &Mutex<Option<Worker>>, sender: Sender<_>| {
-            while !cancelled.load(Ordering::Relaxed) {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(job) = distinct.get(at) else {
-                    return;
-                };
-                // It is not read any more if the run was ended.
-                let _ = sender.send((at, self.run_on(worker, job, &cancelled)));
-            }
-        };
-        let ended = thread::scope(|scope| {
-            for worker in self.workers.iter().take(distinct.len()) {
-                let (work, sender) = (&work, sender.clone());
-                scope.spawn(move || work(worker, sender));
-            }
-            drop(sender);
-            let mut done = 0;
-            loop {
-                match receiver.recv_timeout(POLL) {
-                    Ok((at, Ok(answer))) => {
-                        done += weights[at];
-                        answers[at] = Some(answer);
-                    }
-                    Ok((_, Err(error))) => {
-                        cancelled.store(true, Ordering::Relaxed);
-                        return Err(error);
-                    }
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                }
-                if !watch(done, jobs.len()) {
-                    cancelled.store(true, Ordering::Relaxed);
-                    return Err(PoolError::Cancelled);
-                }
-            }
-        });
-        ended?;
-        let answers: Option<Vec<_>> = places.iter().map(|place| answers[*place].clone()).collect();
-        // Each job is taken by one thread, which panics or answers.
-        answers.ok_or(PoolError::Cancelled)
-    }
-
-    fn run_on(
-        &self,
-        worker: &Mutex<Option<Worker>>,
-        job: &Job,
-        cancelled: &AtomicBool,
-    ) -> Result<Answer, PoolError> {
+        code: &Code,
+        inputs: &[Grid],
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<Outputs, PoolError> {
         let rows = |grid: &'_ Grid| {
-            grid.cells()
-                .chunks(grid.width().max(1))
-                .map(<[i8]>::to_vec)
-                .collect()
+            let rows = grid.cells().chunks(grid.width().max(1));
+            rows.map(<[i8]>::to_vec).collect()
         };
         let message = Message {
-            tries: job.tries,
-            inputs: job.inputs.iter().map(rows).collect(),
+            programs: &[code],
+            inputs: inputs.iter().map(rows).collect(),
         };
-        let message =
-            serde_json::to_vec(&message).map_err(|error| PoolError::Start(error.to_string()))?;
-        let mut worker = worker.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = match &mut *worker {
-            Some(running) => running,
-            lost => lost.insert(Worker::start(&self.settings)?.0),
-        };
-        let ending = running.run(&message, &self.settings, cancelled);
-        if !matches!(ending, Ending::Reply(_)) {
-            *worker = None;
+        self.ask(&message, inputs.len(), is_over)
+    }
+
+    /// For each code whether it is a program in free Python, and otherwise why not. Nothing is executed.
+    pub fn recognise(&self, codes: &[&Code]) -> Result<Vec<Option<Failure>>, PoolError> {
+        let mut known: Vec<Option<Failure>> = Vec::with_capacity(codes.len());
+        while known.len() < codes.len() {
+            let left = &codes[known.len()..];
+            let message = Message {
+                programs: &left[..left.len().min(AT_ONCE)],
+                inputs: Vec::new(),
+            };
+            let count = message.programs.len();
+            let begins = known.len();
+            for answer in self.ask(&message, count, &mut || false)? {
+                let failure = answer.err();
+                let is_read = |it: &Failure| it.kind == FailureKind::NoProgram;
+                // A limit or a crash of the parser. It is the code's own if that was the first.
+                if !failure.as_ref().is_none_or(is_read) {
+                    if known.len() == begins {
+                        known.push(failure);
+                    }
+                    break;
+                }
+                known.push(failure);
+            }
         }
-        match ending {
-            Ending::Reply(reply) => Ok(answer(&reply, job.inputs.len())),
-            Ending::Lost(reason) => Ok(Answer::Ran(vec![Err(crashed(reason)); job.inputs.len()])),
+        Ok(known)
+    }
+
+    /// Has a free worker do a job; the reply has this many results.
+    fn ask(
+        &self,
+        message: &Message,
+        results: usize,
+        is_over: &mut dyn FnMut() -> bool,
+    ) -> Result<Outputs, PoolError> {
+        let message =
+            serde_json::to_vec(message).map_err(|error| PoolError::Start(error.to_string()))?;
+        let worker = loop {
+            // Nobody waits for what `is_over` may do.
+            if is_over() {
+                return Err(PoolError::Cancelled);
+            }
+            let free = lock(&self.free);
+            let waited = self
+                .freed
+                .wait_timeout_while(free, POLL, |free| free.is_empty());
+            if let Some(worker) = waited.unwrap_or_else(PoisonError::into_inner).0.pop() {
+                break worker;
+            }
+        };
+        let started = worker.map_or_else(|| Ok(Worker::start(&self.settings)?.0), Ok);
+        let ended = started.map(|mut worker| {
+            let ending = worker.run(&message, &self.settings, is_over);
+            (matches!(ending, Ending::Reply(_)).then_some(worker), ending)
+        });
+        let (worker, ending) = match ended {
+            Ok((worker, ending)) => (worker, Ok(ending)),
+            Err(error) => (None, Err(error)),
+        };
+        lock(&self.free).push(worker);
+        self.freed.notify_one();
+        match ending? {
+            Ending::Reply(reply) => Ok(outputs(&reply, results)),
+            Ending::Lost(reason) => Ok(vec![Err(crashed(reason)); results]),
             Ending::Cancelled => Err(PoolError::Cancelled),
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use arc_dsl::Grid;
 
-use crate::{Answer, Failure, FailureKind};
+use crate::{Failure, FailureKind, Outputs};
 
 /// How a job ended.
 #[cfg_attr(
@@ -41,43 +41,36 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A record of the child.
-enum Record {
-    Output(Grid),
-    Failed(Failure),
-    NoProgram(u32, String),
-}
-
-fn record(bytes: &mut &[u8]) -> Option<Record> {
+/// A record of the child: a grid, or why there is none.
+fn record(bytes: &mut &[u8]) -> Option<Result<Grid, Failure>> {
     let kind = part(bytes, 1)?[0];
     let (line, rows, columns) = (number(bytes)?, number(bytes)?, number(bytes)?);
     let size = (rows as usize).checked_mul(columns as usize)?;
     let data = part(bytes, size)?;
-    let failed = |kind| {
-        Record::Failed(Failure {
-            kind,
-            line,
-            message: text(data),
-        })
-    };
-    Some(match kind {
+    let kind = match kind {
         0 if size > 0 => {
             let cells = data.iter().map(|cell| *cell as i8).collect();
-            Record::Output(Grid::from_cells(rows as usize, columns as usize, cells))
+            return Some(Ok(Grid::from_cells(rows as usize, columns as usize, cells)));
         }
-        1 => failed(FailureKind::Exception),
-        2 => failed(FailureKind::NotAGrid),
-        3 => failed(FailureKind::Memory),
-        4 => Record::NoProgram(line, text(data)),
+        1 => FailureKind::Exception,
+        2 => FailureKind::NotAGrid,
+        3 => FailureKind::Memory,
+        4 => FailureKind::NoProgram,
         _ => return None,
-    })
+    };
+    let message = text(data);
+    Some(Err(Failure {
+        kind,
+        line,
+        message,
+    }))
 }
 
-/// The answer in a reply.
-pub(crate) fn answer(reply: &[u8], inputs: usize) -> Answer {
+/// The outputs in a reply.
+pub(crate) fn outputs(reply: &[u8], inputs: usize) -> Outputs {
     read(reply, inputs).unwrap_or_else(|| {
         let failure = crashed("the program has written over its results".to_owned());
-        Answer::Ran(vec![Err(failure); inputs])
+        vec![Err(failure); inputs]
     })
 }
 
@@ -90,7 +83,7 @@ pub(crate) fn crashed(message: String) -> Failure {
     }
 }
 
-fn read(mut reply: &[u8], inputs: usize) -> Option<Answer> {
+fn read(mut reply: &[u8], inputs: usize) -> Option<Outputs> {
     let mut head = part(&mut reply, HEAD)?;
     let why = part(&mut head, 1)?[0];
     let status = number(&mut head)? as i32;
@@ -101,11 +94,7 @@ fn read(mut reply: &[u8], inputs: usize) -> Option<Answer> {
     let note = text(reply.get(..size)?);
     let mut outputs = Vec::with_capacity(inputs);
     while outputs.len() < inputs && !records.is_empty() {
-        match record(&mut records)? {
-            Record::Output(grid) => outputs.push(Ok(grid)),
-            Record::Failed(failure) => outputs.push(Err(failure)),
-            Record::NoProgram(line, reason) => return Some(Answer::NoProgram(line, reason)),
-        }
+        outputs.push(record(&mut records)?);
     }
     let (kind, message) = match (why, status) {
         (1, _) => (
@@ -130,7 +119,7 @@ fn read(mut reply: &[u8], inputs: usize) -> Option<Answer> {
             FailureKind::Cpu,
             "the limit on CPU time was reached".to_owned(),
         ),
-        (_, 0) if state == ENDED && outputs.len() == inputs => return Some(Answer::Ran(outputs)),
+        (_, 0) if state == ENDED && outputs.len() == inputs => return Some(outputs),
         (_, signal @ ..0) => (
             FailureKind::Crashed,
             format!("its process was ended by signal {}", -signal),
@@ -147,5 +136,45 @@ fn read(mut reply: &[u8], inputs: usize) -> Option<Answer> {
         message,
     };
     outputs.resize(inputs, Err(failure));
-    Some(Answer::Ran(outputs))
+    Some(outputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_program_writes_there_are_as_many_results_as_inputs() {
+        // A linear congruential generator.
+        let mut state = 1_u64;
+        let mut next = |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        let mut grids = 0;
+        for _ in 0..20_000 {
+            let mut reply = vec![0; HEAD];
+            reply[0] = next(3) as u8;
+            let status = [0_i32, 0, 1, 113, 114, -31, -24, -9][next(8) as usize];
+            reply[1..5].copy_from_slice(&status.to_le_bytes());
+            let mut written = vec![0; next(2) as usize * 10 + RECORDS];
+            written[0] = ENDED;
+            written[9] = next(255) as u8;
+            for _ in 0..next(4) {
+                written.push(next(6) as u8);
+                for most in [3, 1 << next(33), 1 << next(33)] {
+                    written.extend((next(most) as u32).to_le_bytes());
+                }
+                written.extend((0..next(9)).map(|at| at as u8));
+            }
+            reply.extend(written);
+            reply.truncate(reply.len() - next(3) as usize * 8);
+            let outputs = outputs(&reply, 2);
+            assert_eq!(outputs.len(), 2);
+            grids += outputs.iter().filter(|it| it.is_ok()).count();
+        }
+        assert!(grids > 0);
+    }
 }

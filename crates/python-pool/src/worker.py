@@ -297,10 +297,20 @@ class Child:
 
     def run(self):
         inputs = self.job["inputs"]
-        try:
-            tree, name, definitions = answer(self.job["tries"], options["entry"], given)
-        except NoProgram as error:
-            return self.fail(NO_PROGRAM, error.line, error.reason)
+        for tries in self.job["programs"]:
+            try:
+                program = answer(tries, options["entry"], given)
+            except NoProgram as error:
+                for _ in inputs or [None]:
+                    self.fail(NO_PROGRAM, error.line, error.reason)
+                continue
+            if inputs:
+                self.execute(*program, inputs)
+            else:
+                # It is recognised.
+                self.record(GRID, 0, 1, 1, b"\0")
+
+    def execute(self, tree, name, definitions, inputs):
         shape = options["grid"]
         if shape == "auto":
             shape = "array" if options["axes"] == "xy" else form(name, definitions)
@@ -410,7 +420,10 @@ def watch(pid):
                 pass
             os.kill(pid, signal.SIGKILL)
             break
-        ended = dict(ends.poll(min(least, 1.0) * 1000))
+        # `poll` would round up to milliseconds.
+        if least < 0.001:
+            time.sleep(least)
+        ended = dict(ends.poll(int(min(least, 1.0) * 1000)))
         if process in ended:
             break
         if ended or os.getppid() != PARENT:
@@ -441,7 +454,9 @@ def serve(ruleset, refused):
         if page[0] not in (READ, ENDED):
             os._exit(1)
         size = min(max(HEAD.unpack_from(page)[1], HEAD.size), PAGE)
-        send(struct.pack("<Bid", why, status, used), page[:size])
+        # Without a copy, which later children would have in their memory.
+        with memoryview(page)[:size] as written:
+            send(struct.pack("<Bid", why, status, used), written)
         page.close()
 
 

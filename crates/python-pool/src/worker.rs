@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{self, Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -86,6 +85,8 @@ impl Worker {
             .envs([("LANG", "C.UTF-8"), ("PYTHONHASHSEED", "0")])
             // A child could not use further threads, and they would not be there after a fork.
             .envs(["OPENBLAS", "OMP", "MKL"].map(|library| (format!("{library}_NUM_THREADS"), "1")))
+            // Otherwise each child finds the addresses of functions anew, and writes them into pages of its own.
+            .env("LD_BIND_NOW", "1")
             // Ctrl-C is the parent's, which may go on.
             .process_group(0)
             .stdin(OwnedFd::from(theirs))
@@ -163,27 +164,31 @@ impl Worker {
         &mut self,
         job: &[u8],
         settings: &Settings,
-        cancelled: &AtomicBool,
+        is_over: &mut dyn FnMut() -> bool,
     ) -> Ending {
         let until = Instant::now() + settings.cpu_time + settings.wall_time + GRACE;
-        let is_over = || cancelled.load(Ordering::Relaxed) || Instant::now() > until;
+        let mut is_cancelled = false;
+        let mut is_over = || {
+            is_cancelled = is_over();
+            is_cancelled || Instant::now() > until
+        };
         let timeout = self.socket.set_read_timeout(Some(POLL));
         let reply = timeout.and_then(|()| self.send(job)).and_then(|()| {
             let mut size = [0; 4];
-            self.fill(&mut size, is_over)?;
+            self.fill(&mut size, &mut is_over)?;
             let mut reply = vec![0; u32::from_le_bytes(size) as usize];
-            self.fill(&mut reply, is_over)?;
+            self.fill(&mut reply, &mut is_over)?;
             Ok(reply)
         });
         match reply {
             Ok(reply) => Ending::Reply(reply),
-            Err(_) if cancelled.load(Ordering::Relaxed) => Ending::Cancelled,
+            Err(_) if is_cancelled => Ending::Cancelled,
             Err(error) => Ending::Lost(format!("its worker was lost: {error}")),
         }
     }
 
     /// Reads all of a buffer, while nothing else ends that.
-    fn fill(&mut self, buffer: &mut [u8], is_over: impl Fn() -> bool) -> io::Result<()> {
+    fn fill(&mut self, buffer: &mut [u8], is_over: &mut dyn FnMut() -> bool) -> io::Result<()> {
         let mut filled = 0;
         while filled < buffer.len() {
             match self.socket.read(&mut buffer[filled..]) {

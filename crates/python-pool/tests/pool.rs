@@ -3,20 +3,22 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use arc_dsl::Grid;
+use arc_dsl::{Block, Grid};
 use python_pool::{
-    Answer, Axes, Block, FailureKind, GridForm, Guards, Isolation, Job, Pool, PoolError, Settings,
+    Axes, FailureKind, GridForm, Guards, Isolation, Outputs, Pool, PoolError, Settings,
 };
 
 /// Settings for tests, or None where there is no Python.
 fn settings() -> Option<Settings> {
     let python = std::env::var_os("PYTHON").unwrap_or("python3".into());
     let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
-    let status = std::process::Command::new(&python)
-        .args(["-c", is_new])
-        .status();
+    let status = Command::new(&python).args(["-c", is_new]).status();
     if !status.is_ok_and(|status| status.success()) {
         eprintln!("skipped: there is no CPython of 3.11 or later");
         return None;
@@ -41,29 +43,21 @@ fn tries(text: &str) -> Vec<Vec<Block>> {
     vec![vec![(0, text.to_owned())]]
 }
 
-fn run(pool: &Pool, text: &str, inputs: &[Grid]) -> Answer {
-    let tries = tries(text);
-    let job = Job {
-        tries: &tries,
-        inputs,
-    };
-    pool.run(&[job], |_, _| true).unwrap().remove(0)
+fn run(pool: &Pool, text: &str, inputs: &[Grid]) -> Outputs {
+    pool.run(&tries(text), inputs, &mut || false).unwrap()
 }
 
 /// What became of a program, in one line.
 fn told(pool: &Pool, text: &str) -> String {
-    match run(pool, text, &inputs()) {
-        Answer::NoProgram(line, reason) => format!("no program: line {line}: {reason}"),
-        Answer::Ran(outputs) => {
-            let outputs = outputs.into_iter().map(|output| match output {
-                Ok(grid) => format!("{}x{} {:?}", grid.height(), grid.width(), grid.cells()),
-                Err(it) => format!("{:?} line {}: {}", it.kind, it.line, it.message),
-            });
-            let mut outputs: Vec<_> = outputs.collect();
-            outputs.dedup();
-            outputs.join("; ")
-        }
-    }
+    let outputs = run(pool, text, &inputs());
+    let outputs = outputs.into_iter().map(|output| match output {
+        Ok(grid) => format!("{}x{} {:?}", grid.height(), grid.width(), grid.cells()),
+        Err(it) if it.kind == FailureKind::NoProgram => format!("no program: {it}"),
+        Err(it) => format!("{:?} line {}: {}", it.kind, it.line, it.message),
+    });
+    let mut outputs: Vec<_> = outputs.collect();
+    outputs.dedup();
+    outputs.join("; ")
 }
 
 const MIRROR: &str = "def transform(g):\n    return [r[::-1] for r in g]\n";
@@ -88,6 +82,39 @@ fn check_guards(settings: Settings) {
 fn each_guard_has_its_verdict_and_the_next_program_sees_nothing() {
     let Some(settings) = settings() else { return };
     check_guards(settings);
+}
+
+/// What root may do it may not rely on, and another user must have it too.
+#[test]
+fn another_user_has_the_same_guards() {
+    let Some(settings) = settings() else { return };
+    let id = |option| Command::new("id").arg(option).output().unwrap().stdout;
+    if id("-u") != b"0\n" {
+        eprintln!("skipped: this is not root, so these tests run as another user anyhow");
+        return;
+    }
+    let as_nobody = |program: &OsStr| {
+        let mut command = Command::new(program);
+        command.current_dir("/").uid(65534).gid(65534);
+        command
+    };
+    let python = as_nobody(settings.python.as_os_str())
+        .arg("--version")
+        .output();
+    let this = std::env::current_exe().unwrap();
+    let found = as_nobody(this.as_os_str())
+        .args(["guard", "without_landlock", "--skip", "another_user"])
+        .output();
+    let has_python = python.is_ok_and(|python| python.status.success());
+    let Some(found) = found.ok().filter(|_| has_python) else {
+        eprintln!("skipped: another user cannot run Python or this test");
+        return;
+    };
+    let told = String::from_utf8_lossy(&found.stdout);
+    assert!(
+        found.status.success() && told.contains(" 2 passed"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -219,25 +246,16 @@ fn a_block_may_need_those_before_it() {
     let broken = block(20, "def solve(g)\n    return g");
     let bad = block(20, "def solve(g):\n    return g[100]");
     let inputs = inputs();
-    let run = |tries: &[Vec<Block>]| {
-        let inputs = &inputs;
-        pool.run(&[Job { tries, inputs }], |_, _| true)
-            .unwrap()
-            .remove(0)
-    };
-    let is_right = |answer| matches!(answer, Answer::Ran(outputs) if outputs[1].is_ok());
+    let run = |tries: &[Vec<Block>]| pool.run(tries, &inputs, &mut || false).unwrap();
+    let is_right = |outputs: Outputs| outputs[1].is_ok();
     assert!(is_right(run(&[vec![helper.clone(), answer.clone(), test]])));
     // An answer that cannot be read is not replaced by an earlier one.
-    let found = run(&[vec![helper.clone(), broken.clone()]]);
-    assert_eq!(
-        found,
-        Answer::NoProgram(21, "not Python: expected ':'".to_owned())
-    );
+    let found = run(&[vec![helper.clone(), broken.clone()]]).remove(1);
+    let found = found.unwrap_err();
+    assert_eq!(found.kind, FailureKind::NoProgram);
+    assert_eq!(found.to_string(), "line 21: not Python: expected ':'");
     assert!(is_right(run(&[vec![broken], vec![helper]])));
-    let Answer::Ran(outputs) = run(&[vec![bad]]) else {
-        panic!("it is a program")
-    };
-    assert_eq!(outputs[0].as_ref().unwrap_err().line, 22);
+    assert_eq!(run(&[vec![bad]])[0].as_ref().unwrap_err().line, 22);
 }
 
 #[test]
@@ -251,10 +269,7 @@ fn steps_are_counted_alike_everywhere() {
             max_steps: Some(max_steps),
             ..settings.clone()
         });
-        let Answer::Ran(outputs) = run(&pool.unwrap(), text, &inputs) else {
-            panic!("it is a program")
-        };
-        outputs
+        run(&pool.unwrap(), text, &inputs)
     };
     // Two rounds with two calls, three elements, a lambda, two keys, and `transform`; for each input anew.
     assert!(of(11).iter().all(Result::is_ok));
@@ -319,46 +334,55 @@ fn what_cannot_start_says_why() {
 }
 
 #[test]
-fn equal_programs_run_once_and_a_run_can_be_ended() {
+fn threads_share_a_pool_and_a_run_can_be_ended() {
     let Some(settings) = settings() else { return };
     let pool = Pool::new(Settings {
         workers: 2,
-        cpu_time: Duration::from_millis(500),
         ..settings
     })
     .unwrap();
     let inputs = inputs();
-    let inputs = &inputs[..];
-    let (endless, waits) = (
-        tries("def transform(g):\n    while True: pass"),
-        tries("import time\ndef transform(g):\n    time.sleep(9)"),
-    );
-    let began = Instant::now();
-    let jobs = vec![
-        Job {
-            tries: &endless,
-            inputs
-        };
-        50
-    ];
-    let mut told = Vec::new();
-    let answers = pool.run(&jobs, |done, of| {
-        told.push((done, of));
-        true
+    let waits = tries("import time\ndef transform(g):\n    time.sleep(9)");
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                assert!(run(&pool, MIRROR, &inputs)[0].is_ok());
+            });
+        }
     });
-    assert_eq!(answers.unwrap().len(), 50);
-    assert_eq!(told.last(), Some(&(50, 50)));
-    assert!(began.elapsed() < Duration::from_secs(20));
     let began = Instant::now();
-    let ended = pool.run(
-        &[Job {
-            tries: &waits,
-            inputs,
-        }],
-        |_, _| began.elapsed() < Duration::from_millis(200),
-    );
+    let is_over = &mut || began.elapsed() > Duration::from_millis(200);
+    let ended = pool.run(&waits, &inputs, is_over);
     assert!(matches!(ended, Err(PoolError::Cancelled)));
     assert!(began.elapsed() < Duration::from_secs(5));
     // Its worker was ended; the next run starts another.
-    assert!(matches!(run(&pool, MIRROR, inputs), Answer::Ran(outputs) if outputs[0].is_ok()));
+    for _ in 0..2 {
+        assert!(run(&pool, MIRROR, &inputs)[0].is_ok());
+    }
+}
+
+#[test]
+fn programs_are_recognised_and_not_executed() {
+    let Some(settings) = settings() else { return };
+    let pool = Pool::new(settings).unwrap();
+    let endless = tries("while True:\n    pass\ndef transform(g):\n    return g");
+    let none = tries("x = 1");
+    let deep = tries(&format!("def p(g):\n    return {}1", "-".repeat(200_000)));
+    let broken = tries("def transform(g) return g");
+    let codes = [&endless, &deep, &none, &broken, &endless];
+    let codes: Vec<_> = std::iter::repeat_n(codes, 30)
+        .flatten()
+        .map(|it| &it[..])
+        .collect();
+    let found = pool.recognise(&codes).unwrap();
+    assert_eq!(found.len(), codes.len());
+    let lines = found
+        .iter()
+        .map(|it| it.as_ref().map(|failure| failure.line));
+    let lines: Vec<_> = lines.collect();
+    for of_five in lines.chunks(5) {
+        assert_eq!((of_five[0], of_five[4]), (None, None));
+        assert_eq!((of_five[2], of_five[3]), (Some(1), Some(1)));
+        assert!(of_five[1].is_some());
+    }
 }

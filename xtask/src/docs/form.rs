@@ -1,13 +1,12 @@
 //! docs/form.md: the text between its marks, which is generated.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use arc_dsl::{Primitive, parse_programs};
-use arc_form::{Fused, Options, plan, specialise_with};
+use arc_dsl::parse_programs;
+use arc_form::{plan, specialise};
 
-use super::{plain, replaced};
+use super::replaced;
 
 pub(super) const PAGE: &str = "docs/form.md";
 
@@ -30,12 +29,7 @@ pub(super) fn page(root: &Path) -> Result<String> {
     let path = root.join(PAGE);
     let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let mut text = text.replace("\r\n", "\n");
-    let parts = [
-        ("loops", loops()),
-        ("fused", fused()),
-        ("program", block("python", EXAMPLE)),
-    ];
-    for (name, part) in parts.into_iter().chain(stages()?) {
+    for (name, part) in stages()? {
         text = replaced(PAGE, &text, name, &part)?;
     }
     Ok(text)
@@ -45,38 +39,13 @@ fn block(language: &str, text: &str) -> String {
     format!("```{language}\n{text}```\n")
 }
 
-/// The primitives that are loops.
-fn loops() -> String {
-    let loops = Primitive::ALL
-        .iter()
-        .filter(|primitive| primitive.loop_function().is_some());
-    let names: Vec<_> = loops.map(|primitive| format!("`{primitive}`")).collect();
-    format!("{}.\n", names.join(", "))
-}
-
-fn fused() -> String {
-    let mut table = "| Operation | What it gives | In the place of |\n|---|---|---|\n".to_owned();
-    for fused in Fused::ALL {
-        let (name, doc, calls) = (fused.name(), plain(fused.doc()), fused.calls());
-        let _ = writeln!(table, "| `{name}` | {doc} | `{calls}` |");
-    }
-    table
-}
-
 /// The example after each stage, as `mega-batch explain` and `coverage` print it.
-fn stages() -> Result<[(&'static str, String); 4]> {
-    let program = parse_programs(EXAMPLE).remove(0)?;
-    let plainly = Options {
-        rewrite: false,
-        ..Options::default()
-    };
-    let first = specialise_with(&program, &plainly)?;
-    let form = specialise_with(&program, &Options::default())?;
+fn stages() -> Result<[(&'static str, String); 3]> {
+    let form = specialise(&parse_programs(EXAMPLE).remove(0)?)?;
     let planned = plan(&form, &arc_cpu::TARGET);
     let device = gpu_kernels::encode(&form)?;
     Ok([
-        ("form", block("text", &first.to_string())),
-        ("rewritten", block("text", &form.to_string())),
+        ("program", block("python", EXAMPLE)),
         ("planned", block("text", &planned.show(&form).to_string())),
         ("device", block("text", &device.to_string())),
     ])

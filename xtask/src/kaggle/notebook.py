@@ -370,8 +370,8 @@ if not RERUN:
 # %% [markdown]
 # ## The benchmark
 #
-# The modes by kind and size of batch, in brief, with the speedup of the GPU. Tables and charts are in the folder
-# `bench`.
+# The modes by kind and size of batch, in brief, with the speedup of the GPU and the check of its results. The tables are in
+# the folder `bench`.
 
 # %%
 if not RERUN and BENCH != "0":
@@ -409,7 +409,7 @@ def written(path):
 
 
 def run_all(tasks, submission, seconds, *more, checkpoint=None):
-    """Runs every program on these tasks; 2 is a good exit code, for what was good has been run."""
+    """Runs every program on these tasks; 2 is a good exit code, since the good ones were run."""
     began = time.monotonic()
     log = KEPT / "mega-batch.log"
     arguments = ["run", "--tasks", tasks, "--all-pairs", "--submission", submission, *more, "--log", log]

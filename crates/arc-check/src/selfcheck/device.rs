@@ -98,23 +98,12 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// All tests that failed.
     pub failures: Vec<Failed>,
-    /// How many tests were not run because the run was stopped.
-    pub not_run: usize,
 }
 
 impl Report {
     /// Whether there are rows, and all of them are passed.
     pub fn is_passed(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(Row::is_passed)
-    }
-
-    /// The results of all tests together.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for row in &self.rows {
-            counts.add(row.counts);
-        }
-        counts
     }
 
     /// A row per family, even without tests.
@@ -195,10 +184,14 @@ pub fn conformance(
 ) -> Result<Report, NotChecked> {
     match device {
         // A GPU runs one launch at a time, and opening it takes seconds.
-        Checked::Cuda => conformance_until(extent, |_| {
-            done();
-            true
-        }),
+        Checked::Cuda => one_by_one(
+            || Ok(Engine::new(open::gpu(0)?)),
+            extent,
+            |_| {
+                done();
+                true
+            },
+        ),
         Checked::Emulated => {
             emulated(0)?;
             let seed = extent.seed;
@@ -213,18 +206,6 @@ pub fn conformance(
             Ok(in_parallel(|_| interpreted(), extent, done))
         }
     }
-}
-
-/// Runs the suite on the first NVIDIA GPU. `go_on` gets the report after each test and returns whether to run
-/// another.
-///
-/// # Errors
-/// The GPU is unavailable.
-pub fn conformance_until(
-    extent: Extent,
-    go_on: impl FnMut(&Report) -> bool,
-) -> Result<Report, NotChecked> {
-    one_by_one(|| Ok(Engine::new(open::gpu(0)?)), extent, go_on)
 }
 
 /// A test with its result and duration.
@@ -263,7 +244,8 @@ fn in_parallel<D: Device>(
     report
 }
 
-/// Runs one test after the other on one device, which is reopened after a failure.
+/// Runs one test after the other on one device, which is reopened after a failure. `go_on` gets the report after each
+/// test and returns whether to run another.
 fn one_by_one<D: Device>(
     open: impl Fn() -> Result<Engine<D>, Unavailable>,
     extent: Extent,
@@ -271,8 +253,7 @@ fn one_by_one<D: Device>(
 ) -> Result<Report, NotChecked> {
     let mut engine = Some(open()?);
     let mut report = Report::of_families();
-    let mut tests = Test::all();
-    for test in tests.by_ref() {
+    for test in Test::all() {
         let began = Instant::now();
         let opened = engine.take().map_or_else(&open, Ok);
         let ended = match opened {
@@ -293,7 +274,6 @@ fn one_by_one<D: Device>(
             break;
         }
     }
-    report.not_run = tests.count();
     Ok(report)
 }
 

@@ -207,7 +207,7 @@ impl Batt {
     /// each call, so the batt may get further than an evaluation of the whole program, and reaches a limit only
     /// if one call takes too much.
     pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
-        if program.dialect() != Dialect::Public {
+        if program.dialect() != Dialect::Public || program.python().is_some() {
             let line = program.line();
             return Err(Refused::Dialect { line });
         }

@@ -102,13 +102,22 @@ impl FileProgram {
 const MAX_DEPTH: usize = 3;
 
 /// The keys under which a row gives the number of its test input.
-const TEST_INDEX_KEYS: [&str; 5] = [
+const TEST_INDEX_KEYS: [&str; 11] = [
     "test_index",
     "pair_index",
     "question_index",
+    "test_input_index",
+    "test_case_index",
     "test_idx",
     "pair_idx",
+    "question_idx",
+    "test_input_idx",
+    "test_case",
+    "test_id",
 ];
+
+/// The keys under which an object beside other things holds one task.
+const WRAPPERS: [&str; 6] = ["task", "data", "problem", "puzzle", "item", "content"];
 
 /// The maximum number of keys that an error names.
 const KEYS_TOLD: usize = 6;
@@ -248,6 +257,16 @@ impl TaskFile {
             return self.refuse(text, "lists of text, as of the ids of tasks");
         }
         let is_task = is_task(&entries, depth);
+        if !is_task && let Some((key, value)) = wrapped(&entries, depth) {
+            let own = id_in(&entries);
+            let name = own.as_deref().unwrap_or(id.name());
+            let part = Places::new(text).of_key(key, value).of_task(name);
+            self.object(&part, TaskName::Key(name), depth + 1);
+            if let Some(named) = program(&entries) {
+                self.named_program(&mut Places::new(text), name, named);
+            }
+            return;
+        }
         let own_id = own_id(&entries, id).or_else(|| said_id(&entries, id).filter(|_| !is_task));
         let program = program(&entries).filter(|_| is_task || own_id.is_some());
         if is_task {
@@ -300,15 +319,31 @@ impl TaskFile {
     fn by_id<'a>(&mut self, text: &Text<'a>, entries: &Entries<'a>, depth: usize) {
         let mut seen = HashSet::new();
         let mut places = Places::new(text);
-        for (id, value) in entries {
-            let part = places.of_key(id, value).of_task(id);
-            if !seen.insert(id) {
+        let holds =
+            |(_, it): &&(String, &RawValue)| is_pairs(it.get()) || holds_tasks(it.get(), depth);
+        let mut holding = entries.iter().filter(holds).peekable();
+        // Then what stands beside them is no task, such as a version.
+        let are_wrapped = holding.peek().is_some() && holding.all(|(key, _)| is_wrapper(key));
+        for (key, value) in entries {
+            if are_wrapped && !is_wrapper(key) {
+                continue;
+            }
+            let id = bare_id(key);
+            let part = places.of_key(key, value).of_task(id);
+            if !seen.insert(key) {
                 let message = "the id stands here a second time; the first task is used";
                 self.errors.push(part.error(message));
             } else if is_pairs(value.get()) {
                 self.bare(&part, id);
             } else if kind_of(value.get()) == JsonKind::Object {
                 self.object(&part, TaskName::Key(id), depth + 1);
+            } else if is_list_of_tasks(value.get(), depth) {
+                let (elements, broken) = part.elements("a list of tasks");
+                let mut places = Places::new(&part);
+                for (at, element) in elements.iter().enumerate() {
+                    self.numbered(&places.of_index(at, element), TaskName::Key(id), at);
+                }
+                self.errors.extend(broken);
             } else {
                 let (_, error) = part.entries(TASK);
                 self.errors.extend(error);
@@ -328,7 +363,16 @@ impl TaskFile {
                     && entries.iter().any(|(_, it)| shows_program(it.get()))));
         let mut places = Places::new(text);
         for (id, value) in entries.iter().filter(|_| are_programs) {
-            self.programs_of(&places.of_key(id, value), id, MAX_DEPTH);
+            let part = places.of_key(id, value);
+            let (inner, _) = entries_of(value.get());
+            if is_word_of_splits(id) && program(&inner).is_none() && !inner.is_empty() {
+                let mut places = Places::new(&part);
+                for (id, value) in &inner {
+                    self.programs_of(&places.of_key(id, value), bare_id(id), MAX_DEPTH);
+                }
+            } else {
+                self.programs_of(&part, bare_id(id), MAX_DEPTH);
+            }
         }
         are_programs
     }
@@ -406,9 +450,12 @@ impl TaskFile {
     }
 
     fn named_program<'a>(&mut self, places: &mut Places<'a>, task: &str, named: NamedProgram<'a>) {
-        self.program(&places.of_key(named.key, named.value), task, named.text);
-        if let Some(program) = self.programs.last_mut() {
-            (program.key, program.others) = (Some(named.key), named.others);
+        let before = self.programs.len();
+        for text in named.texts {
+            self.program(&places.of_key(named.key, named.value), task, text);
+        }
+        for program in &mut self.programs[before..] {
+            (program.key, program.others) = (Some(named.key), named.others.clone());
         }
     }
 
@@ -738,16 +785,70 @@ fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     if !counts {
         return None;
     }
-    TaskFile::ID_KEYS.iter().find_map(|key| {
+    id_in(entries)
+}
+
+/// The id that an object gives, itself or in its metadata.
+fn id_in(entries: &Entries<'_>) -> Option<String> {
+    let own = TaskFile::ID_KEYS.iter().find_map(|key| {
         let (_, value) = entries.iter().find(|(found, _)| found == key)?;
         let id = match serde_json::from_str(value.get()).ok()? {
             serde_json::Value::String(id) => id,
             serde_json::Value::Number(number) => number.to_string(),
             _ => return None,
         };
-        let id = id.strip_suffix(".json").unwrap_or(&id).trim().to_owned();
-        let is_id = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        let id = bare_id(&id).to_owned();
+        let is_id = |c: char| c.is_alphanumeric() || "_-./".contains(c);
         (!id.is_empty() && id.chars().all(is_id)).then_some(id)
+    });
+    own.or_else(|| {
+        let (_, metadata) = entries.iter().find(|(key, _)| key == "metadata")?;
+        let (inner, _) = entries_of(metadata.get());
+        id_in(
+            &inner
+                .into_iter()
+                .filter(|(key, _)| key != "metadata")
+                .collect::<Vec<_>>(),
+        )
+    })
+}
+
+/// An id without the extension of a file, and one of the ARC data without its folders, as in `training/007bbfb7.json`.
+#[must_use]
+pub fn bare_id(id: &str) -> &str {
+    let id = id.strip_suffix(".json").unwrap_or(id).trim();
+    let is_arc_id = |id: &str| {
+        let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
+        digits == 8 && (id.len() == 8 || id[8..].starts_with(['_', '-']))
+    };
+    match id.rsplit_once('/') {
+        Some((_, last)) if is_arc_id(last) => last,
+        _ => id,
+    }
+}
+
+/// The one task in an object, beside other things.
+fn wrapped<'e, 'a>(entries: &'e Entries<'a>, depth: usize) -> Option<&'e (String, &'a RawValue)> {
+    let holds_task = |(key, value): &&(String, &RawValue)| {
+        WRAPPERS.contains(&key.as_str()) && kind_of(value.get()) == JsonKind::Object && {
+            let (inner, _) = entries_of(value.get());
+            is_task(&inner, depth + 1)
+        }
+    };
+    let mut found = entries.iter().filter(holds_task);
+    found
+        .next()
+        .filter(|_| depth < MAX_DEPTH && found.next().is_none())
+}
+
+/// Whether it is a list whose first element is a task.
+fn is_list_of_tasks(json: &str, depth: usize) -> bool {
+    let first = first_of(json).filter(|_| kind_of(json) == JsonKind::List && depth < MAX_DEPTH);
+    first.is_some_and(|first| {
+        kind_of(first) == JsonKind::Object && {
+            let (inner, _) = entries_of(first);
+            is_task(&inner, depth + 1) || wrapped(&inner, depth + 1).is_some()
+        }
     })
 }
 
@@ -780,7 +881,8 @@ pub(super) fn says_little(name: &str) -> bool {
 /// The program in an object.
 struct NamedProgram<'a> {
     key: &'static str,
-    text: String,
+    /// Its text; several, if there is a list of them.
+    texts: Vec<String>,
     value: &'a RawValue,
     /// Other keys with programs.
     others: Vec<&'static str>,
@@ -790,24 +892,24 @@ struct NamedProgram<'a> {
 fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
     let found = PROGRAM_KEYS.iter().filter_map(|&wanted| {
         let (_, value) = entries.iter().find(|(key, _)| key == wanted)?;
-        let text = match wanted {
-            "program" => serde_json::from_str(value.get()).ok(),
-            _ => text_of_program(value.get()),
-        };
-        let text = text.filter(|text: &String| !text.trim().is_empty())?;
-        Some((wanted, text, *value))
+        let mut texts = texts_of_program(value.get());
+        if wanted == "program" && texts.is_empty() {
+            texts.extend(serde_json::from_str::<String>(value.get()).ok());
+        }
+        texts.retain(|text| !text.trim().is_empty());
+        (!texts.is_empty()).then_some((wanted, texts, *value))
     });
     let mut found: Vec<_> = found.collect();
     // `program` may be the name of one, beside its text.
-    let is_program = |(.., value): &(_, _, &RawValue)| text_of_program(value.get()).is_some();
+    let is_program = |(.., value): &(_, _, &RawValue)| !texts_of_program(value.get()).is_empty();
     if found.len() > 1 && !is_program(&found[0]) {
         found.remove(0);
     }
     let mut found = found.into_iter();
-    let (key, text, value) = found.next()?;
+    let (key, texts, value) = found.next()?;
     Some(NamedProgram {
         key,
-        text,
+        texts,
         value,
         others: found.map(|(key, ..)| key).collect(),
     })
@@ -816,10 +918,33 @@ fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
 /// The string, if it looks like a program.
 fn text_of_program(json: &str) -> Option<String> {
     let text: String = serde_json::from_str(json).ok()?;
-    let is_program = ["def ", "O =", "O=", "= lambda ", "=lambda "]
-        .iter()
-        .any(|it| text.contains(it));
-    is_program.then_some(text)
+    is_program(&text).then_some(text)
+}
+
+fn is_program(text: &str) -> bool {
+    let mut words = ["def ", "O =", "O=", "= lambda ", "=lambda "].iter();
+    words.any(|word| text.contains(word))
+}
+
+/// The programs that a string, a list of strings, or a list of the lines of one holds.
+fn texts_of_program(json: &str) -> Vec<String> {
+    if kind_of(json) != JsonKind::List {
+        return text_of_program(json).into_iter().collect();
+    }
+    let texts: Vec<String> = serde_json::from_str(json).unwrap_or_default();
+    let is_line = |text: &String| !text.trim_end_matches('\n').contains('\n');
+    let is_part = |text: &String| text.trim_end().ends_with(':') || !is_program(text);
+    if texts.iter().all(is_line) && texts.iter().any(is_part) {
+        let lines: Vec<_> = texts
+            .iter()
+            .map(|line| line.trim_end_matches('\n'))
+            .collect();
+        return Some(lines.join("\n"))
+            .filter(|text| is_program(text))
+            .into_iter()
+            .collect();
+    }
+    texts.into_iter().filter(|text| is_program(text)).collect()
 }
 
 /// Whether it holds programs and nothing else (`only`), or a program among anything else, nested at most this deep.
@@ -856,7 +981,7 @@ fn shows_program(json: &str) -> bool {
         let (entries, _) = entries_of(json);
         let named = |(key, _): &&(String, &RawValue)| PROGRAM_KEYS.contains(&key.as_str());
         let mut named = entries.iter().filter(named);
-        named.any(|(_, it)| text_of_program(it.get()).is_some())
+        named.any(|(_, it)| !texts_of_program(it.get()).is_empty())
     };
     match kind_of(json) {
         JsonKind::List => {
@@ -902,10 +1027,11 @@ fn is_examples(entries: &Entries<'_>) -> bool {
 /// Whether an object is a task, rather than tasks by split or something else.
 fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
     let is_split = |value: &RawValue| {
-        kind_of(value.get()) == JsonKind::Object && {
-            let (inner, _) = entries_of(value.get());
-            has_tasks(&inner, depth + 1)
-        }
+        is_list_of_tasks(value.get(), depth)
+            || kind_of(value.get()) == JsonKind::Object && {
+                let (inner, _) = entries_of(value.get());
+                has_tasks(&inner, depth + 1) || holds_programs(value.get(), true, MAX_DEPTH)
+            }
     };
     let mut known = entries
         .iter()
@@ -1006,7 +1132,11 @@ fn is_fewshots(entries: &Entries<'_>) -> bool {
 fn is_training(entries: &Entries<'_>) -> bool {
     let is_known = |key: &str| matches!(key, "training" | "test" | "testing");
     let mut lists = entries.iter().filter(|(_, value)| is_pairs(value.get()));
-    has_key(entries, "training") && lists.all(|(key, _)| is_known(key))
+    let is_it = |(key, value): &(String, &RawValue)| {
+        let is_list = kind_of(value.get()) == JsonKind::List;
+        key == "training" && is_list && !is_list_of_tasks(value.get(), 0)
+    };
+    entries.iter().any(is_it) && lists.all(|(key, _)| is_known(key))
 }
 
 /// Whether an object holds tasks, or lists of pairs, by id.
@@ -1020,14 +1150,25 @@ fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
     };
     let mut lists = entries.iter().filter(|(_, it)| is_pairs(it.get()));
     let has_lists = lists.any(|(key, _)| !is_word_of_splits(key)) && !entries.iter().any(is_bare);
-    let mut objects = entries
-        .iter()
-        .filter(|(_, it)| kind_of(it.get()) == JsonKind::Object);
-    has_lists
-        || objects.any(|(_, it)| {
-            let (inner, _) = entries_of(it.get());
+    has_lists || entries.iter().any(|(_, it)| holds_tasks(it.get(), depth))
+}
+
+/// Whether it is a task, tasks by id, or a list of tasks.
+fn holds_tasks(json: &str, depth: usize) -> bool {
+    match kind_of(json) {
+        JsonKind::List => is_list_of_tasks(json, depth),
+        JsonKind::Object => {
+            let (inner, _) = entries_of(json);
             is_task(&inner, depth + 1) || has_tasks(&inner, depth + 1)
-        })
+        }
+        JsonKind::Null | JsonKind::Other => false,
+    }
+}
+
+/// Whether a key stands above tasks, rather than being the id of one.
+fn is_wrapper(key: &str) -> bool {
+    let one = key.strip_suffix('s').unwrap_or(key);
+    WRAPPERS.contains(&one) || key == "challenges" || is_word_of_splits(key)
 }
 
 pub(super) fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {

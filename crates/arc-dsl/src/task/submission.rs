@@ -23,6 +23,8 @@ pub struct SubmissionFile {
     pub extra: Option<TaskError>,
     /// What is odd but not an error: test inputs that are known by their place only.
     pub notes: Vec<TaskError>,
+    /// The first place where the layout is not that of competitions but of another program.
+    pub layout: Option<TaskError>,
     /// Whether no attempts were found where attempts should be; then the errors say what was found.
     pub is_foreign: bool,
     /// Whether there is an attempt, valid or not.
@@ -93,6 +95,7 @@ impl SubmissionFile {
             }
         };
         if kind_of(text.json) == JsonKind::List {
+            file.other_layout(&text, "the attempts of one task");
             file.task(&text, name);
             file.is_foreign &= !file.has_attempts;
             if file.is_foreign && file.errors.is_empty() {
@@ -108,6 +111,7 @@ impl SubmissionFile {
         }
         let (entries, broken) = text.entries(SUBMISSION);
         if broken.is_none() && are_tests(&entries) {
+            file.other_layout(&text, "the attempts of one task");
             file.task(&text, name);
             return file;
         }
@@ -152,6 +156,7 @@ impl SubmissionFile {
             _ => Vec::new(),
         };
         if are_tests(&entries) {
+            self.other_layout(text, "test inputs by their numbers");
             let numbers = entries.iter().filter_map(|(key, _)| key.parse().ok());
             let numbers: BTreeSet<usize> = numbers.collect();
             let is_from_one = numbers.iter().copied().eq(1..=entries.len());
@@ -311,6 +316,7 @@ impl SubmissionFile {
         let mut grid = None;
         if kind_of(text.json) == JsonKind::Object {
             test = pair_index(text);
+            self.other_layout(text, "an object in place of a grid");
             let (entries, _) = text.entries("a grid");
             let mut places = Places::new(text);
             for (key, value) in &entries {
@@ -332,6 +338,16 @@ impl SubmissionFile {
                 None
             }
         }
+    }
+
+    /// Records that a competition does not take the layout of this place.
+    fn other_layout(&mut self, text: &Text<'_>, found: &str) {
+        self.layout.get_or_insert_with(|| {
+            let expected = r#"`{ID: [{"attempt_1": grid, "attempt_2": grid}, ..], ..}`"#;
+            text.error(format!(
+                "expected {expected}, as competitions have it, found {found}"
+            ))
+        });
     }
 
     fn grid(&mut self, text: &Text<'_>) -> Option<SubmittedGrid> {

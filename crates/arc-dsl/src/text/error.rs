@@ -4,6 +4,7 @@ use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
 use crate::program::BuildError;
+use crate::text::names::is_keyword;
 use crate::typed::TypedPrimitive;
 use crate::value::MAX_INT;
 
@@ -34,7 +35,7 @@ pub enum ParseErrorKind {
     },
     /// A part of Python that the language does not have.
     #[error(
-        "found {found}, but only calls are allowed: expected `name = primitive(arguments)` or `return value`"
+        "found {found}, which is not read: expected `name = primitive(arguments)` or `return value`"
     )]
     OnlyCalls {
         /// What was found.
@@ -63,7 +64,7 @@ pub enum ParseErrorKind {
         line: u32,
     },
     /// A function of the text is used as a value.
-    #[error("the function `{name}` is used as a value: {why}")]
+    #[error("{}: {why}", as_value(name))]
     FunctionAsValue {
         /// The function.
         name: String,
@@ -232,6 +233,14 @@ pub enum ParseErrorKind {
         /// The line that sets it.
         line: u32,
     },
+    /// A function uses a variable of the function around it that is set below it, as Python allows.
+    #[error("the function uses `{name}`, which is set below it on line {line}, expected it above")]
+    SetBelow {
+        /// The variable.
+        name: String,
+        /// The line that sets it.
+        line: u32,
+    },
     /// A variable has a name that the language uses.
     #[error("the name `{name}` is taken by a {owner}, expected another name")]
     NameTaken {
@@ -239,12 +248,6 @@ pub enum ParseErrorKind {
         name: String,
         /// What the name belongs to.
         owner: &'static str,
-    },
-    /// A constant or a literal is called.
-    #[error("expected a primitive or a variable to call, found {found}")]
-    NotCallable {
-        /// What is called.
-        found: String,
     },
     /// A keyword argument that the primitive does not have.
     #[error("`{primitive}` has no parameter `{name}`, expected one of {}", primitive.parameter_names())]
@@ -282,6 +285,15 @@ pub enum ParseErrorKind {
         /// How many elements it has.
         found: usize,
     },
+    /// A set that Python would have to hash.
+    #[error("Python cannot hash a set in braces, expected `frozenset(..)`")]
+    Unhashable,
+    /// A division of constants by zero.
+    #[error("expected a divisor that is not 0, found {found}")]
+    DividedByZero {
+        /// The operation.
+        found: String,
+    },
     /// A set that contains variables or calls.
     #[error(
         "found a set with variables or calls in it, expected constants alone; `initset` and `insert` make sets of variables"
@@ -296,8 +308,10 @@ pub enum ParseErrorKind {
         /// Its text.
         found: String,
     },
-    /// Brackets are nested too deeply.
-    #[error("expected at most {max} brackets inside each other, found more")]
+    /// Brackets, functions or branches are nested too deeply.
+    #[error(
+        "expected at most {max} brackets, functions and branches inside each other, found more"
+    )]
     Nesting {
         /// The limit.
         max: u32,
@@ -343,6 +357,14 @@ pub struct Unfilled {
     pub name: String,
     /// Whether it is one that programs of the typed dialect get, which the program uses.
     pub is_used: bool,
+}
+
+fn as_value(name: &str) -> String {
+    if is_keyword(name) && name != "lambda" {
+        format!("what `{name}` evaluates becomes a function of the DSL")
+    } else {
+        format!("the function `{name}` is used as a value")
+    }
 }
 
 fn of_unfilled(unfilled: Option<&Unfilled>) -> String {

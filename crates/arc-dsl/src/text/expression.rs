@@ -17,7 +17,6 @@ use crate::text::names;
 use crate::text::tokens::{Result, described, told};
 use crate::text::tree::{Argument, Expr, ExprKind, Trailer};
 use crate::typed::TypedPrimitive;
-use crate::value::foreign::Foreign;
 use crate::value::literal;
 use crate::value::{MAX_INT, Value};
 
@@ -75,6 +74,7 @@ impl<'t> Lowering<'_, 't> {
             ExprKind::Foreign | ExprKind::List(_) => return Err(self.only_calls(token)),
             ExprKind::Comprehension(it) => match token.text {
                 "{" => {
+                    self.hashed(&it.value)?;
                     let elements = self.comprehension(it, true)?;
                     return Ok(Expression::Inlined(self.set_of(token, elements)?));
                 }
@@ -105,7 +105,9 @@ impl<'t> Lowering<'_, 't> {
         let list = self.indexed_list(value, trailers)?;
         let (mut expression, used) = match (list, &value.kind, trailers) {
             (Some((list, used)), ..) => (Expression::Inlined(list), used),
-            (None, ExprKind::Name, [Trailer::Call(arguments), ..]) if token.text == "frozenset" => {
+            (None, ExprKind::Name, [Trailer::Call(arguments), ..])
+                if token.text == "frozenset" && !self.is_bound(token.text) =>
+            {
                 (Expression::of(self.frozenset(arguments)?), 1)
             }
             (None, ExprKind::Name, _) => self.named(token, trailers)?,
@@ -121,21 +123,9 @@ impl<'t> Lowering<'_, 't> {
                     continue;
                 }
             };
-            expression = match self.operand(expression)? {
-                Operand::Slot(slot) => self.call(token, slot.into(), arguments)?,
-                Operand::Primitive(primitive) => self.call(token, primitive.into(), arguments)?,
-                Operand::Literal(Value::Foreign(Foreign::Primitive(primitive))) => {
-                    self.call(token, primitive.into(), arguments)?
-                }
-                Operand::Constant(constant) => {
-                    let found = format!("the constant `{constant}`");
-                    return self.fail(token, ParseErrorKind::NotCallable { found });
-                }
-                Operand::Literal(value) => {
-                    let found = value.kind().to_string();
-                    return self.fail(token, ParseErrorKind::NotCallable { found });
-                }
-            };
+            let callee = self.operand(expression)?.called();
+            let callee = callee.map_err(|error| self.error(token, error.into()))?;
+            expression = self.call(token, callee, arguments)?;
         }
         Ok(expression)
     }
@@ -162,24 +152,41 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// The expression, with a tuple converted to the call that builds it.
-    pub(super) fn with_call(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
+    /// The expression, with a tuple converted to the call that builds it: of pairs, and of one element if their number is
+    /// odd.
+    pub(super) fn with_call(&mut self, expression: Expression<'t>) -> Result<Expression<'t>> {
         let Expression::Tuple { elements, token } = expression else {
             return Ok(expression);
         };
-        if elements.len() != 2 {
+        let (pairs, is_public) = (elements.chunks(2), self.dialect == Dialect::Public);
+        if self.scope.is_none() || (!is_public && elements.len() != 2) {
             let found = elements.len();
             return self.fail(token, ParseErrorKind::TupleOfVariables { found });
         }
-        let callee = match self.dialect {
-            Dialect::Public => Primitive::Astuple.into(),
-            Dialect::Typed => TypedPrimitive::Astuple.into(),
-        };
-        Ok(Expression::Call {
+        let call = |callee: Callee, arguments: [Operand; 2]| Expression::Call {
             callee,
-            arguments: elements.into(),
+            arguments: arguments.into(),
             token,
-        })
+        };
+        let mut built = None;
+        for pair in pairs {
+            let next = match pair {
+                [a, b] if is_public => call(Primitive::Astuple.into(), [a.clone(), b.clone()]),
+                [a, b] => call(TypedPrimitive::Astuple.into(), [a.clone(), b.clone()]),
+                _ => call(
+                    Primitive::Repeat.into(),
+                    [pair[0].clone(), Value::Int(1).into()],
+                ),
+            };
+            built = Some(match built {
+                None => next,
+                Some(before) => {
+                    let both = [self.operand(before)?, self.operand(next)?];
+                    call(Primitive::Combine.into(), both)
+                }
+            });
+        }
+        built.ok_or_else(|| self.error(token, ParseErrorKind::NotLiteral))
     }
 
     fn integer(&self, digits: Token<'t>, is_negative: bool) -> Result<Operand> {
@@ -264,6 +271,7 @@ impl<'t> Lowering<'_, 't> {
         for Argument { keyword, value } in given {
             let Some(keyword) = *keyword else {
                 self.is_only_called = loop_function == Some(arguments.len());
+                self.hashed_by(callee, arguments.len(), value)?;
                 arguments.push(self.argument(value)?);
                 continue;
             };
@@ -281,6 +289,7 @@ impl<'t> Lowering<'_, 't> {
                 .place(primitive, keyword.text, arguments.len())
                 .map_err(|kind| self.error(keyword, kind))?;
             self.is_only_called = loop_function == Some(place);
+            self.hashed_by(callee, place, value)?;
             keywords.given[place] = Some(self.argument(value)?);
         }
         self.is_only_called = outer;
@@ -318,6 +327,7 @@ impl<'t> Lowering<'_, 't> {
     /// The elements of a display of constants.
     pub(super) fn displayed(&mut self, elements: &[Expr<'t>]) -> Result<Vec<Value>> {
         let elements = elements.iter().map(|element| {
+            self.hashed(element)?;
             let value = constant(&self.argument(element)?);
             value.ok_or_else(|| self.error(element.token, ParseErrorKind::SetOfVariables))
         });
@@ -325,9 +335,14 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// `frozenset()`, or `frozenset` of a container.
-    fn frozenset(&mut self, arguments: &[Argument<'t>]) -> Result<Operand> {
-        let [argument] = arguments else {
-            return Ok(Value::empty_set().into());
+    pub(super) fn frozenset(&mut self, arguments: &[Argument<'t>]) -> Result<Operand> {
+        let argument = match arguments {
+            [] => return Ok(Value::empty_set().into()),
+            [argument] if argument.keyword.is_none() => argument,
+            [.., last] => {
+                let at = last.keyword.unwrap_or(last.value.token);
+                return Err(self.expects(at, "one container alone"));
+            }
         };
         let value = self.frozenset_of(&argument.value)?;
         let Some(value) = constant(&value) else {

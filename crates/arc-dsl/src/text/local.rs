@@ -75,7 +75,8 @@ impl<'t> Lowering<'_, 't> {
         let (mut used, mut own) = (Vec::new(), Vec::new());
         function.names(&mut |name| used.push(name));
         names_set(&function.body.statements, &mut |name| own.push(name));
-        self.local(name, parameters, &used, Some(&own), |lowering| {
+        let is_own = |name: &str| own.iter().any(|it| it.text == name);
+        let local = self.local(name, parameters, &used, Some(&own), |lowering| {
             if function.parameters.len() == 1 {
                 lowering.typed(Operand::Slot(Slot::INPUT), element);
             }
@@ -84,6 +85,25 @@ impl<'t> Lowering<'_, 't> {
                 let name = told(name.text);
                 lowering.error(function.name, ParseErrorKind::NoReturn { name })
             })
+        });
+        local.map_err(|mut error| {
+            // Python looks it up when the function is called.
+            if let ParseErrorKind::UsedBeforeSet { name: used, line } = &error.kind
+                && !is_own(used)
+            {
+                let (used, line) = (used.clone(), *line);
+                error.kind = if used == name.text {
+                    let why = "it calls itself".to_owned();
+                    ParseErrorKind::Unusable {
+                        name: used,
+                        line,
+                        why,
+                    }
+                } else {
+                    ParseErrorKind::SetBelow { name: used, line }
+                };
+            }
+            error
         })
     }
 
@@ -213,6 +233,7 @@ impl<'t> Lowering<'_, 't> {
         if set.is_some() {
             self.freeze(&around.others, name);
         }
+        let unhashable = self.scope.as_ref().map(|it| it.unhashable.clone());
         let mut types = vec![KnownType::default(); parameters.len()];
         if let Some(scope) = &mut self.scope {
             for name in &around.captured {
@@ -232,6 +253,9 @@ impl<'t> Lowering<'_, 't> {
             scope.captured = around.captured.iter().copied().collect();
             scope.functions = around.functions;
             scope.types = types;
+            scope.unhashable = unhashable.unwrap_or_default();
+            let own = |name: &&str| parameters.iter().any(|it| it.token.text == *name);
+            scope.unhashable.retain(|name| !own(name));
             scope.imported = around.imported;
         }
         let is_only_called = std::mem::replace(&mut self.is_only_called, false);

@@ -158,6 +158,8 @@ pub(super) struct Module<'t> {
     pub(super) table: Vec<(String, usize)>,
     /// The same for functions of the DSL and values, with their lines.
     pub(super) set: Vec<(String, u32, Binding<'t>)>,
+    /// The names that occur in classes.
+    pub(super) unread: Vec<&'t str>,
     notes: Vec<ParseError>,
     /// What is not the DSL's of the imports in the branches of the current statement.
     pub(super) other_imports: Vec<(Token<'t>, Imports<'t>)>,
@@ -185,6 +187,7 @@ impl<'t> Module<'t> {
             decorators: Vec::new(),
             table: Vec::new(),
             set: Vec::new(),
+            unread: Vec::new(),
             notes: Vec::new(),
             other_imports: Vec::new(),
             passed_over: None,
@@ -211,6 +214,7 @@ impl<'t> Module<'t> {
         for &(_, at) in &listed {
             self.read_function(at, self.functions[at].dialect);
         }
+        self.use_unread();
         let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
         for (name, at) in listed {
             let start = self.functions[at].start;
@@ -470,7 +474,7 @@ impl<'t> Module<'t> {
                     let quoted = id.starts_with('"').then(|| serde_json::from_str(id).ok());
                     return Some(quoted.flatten().unwrap_or_else(|| id.to_owned()));
                 }
-            } else if !line.starts_with('@') {
+            } else if !line.starts_with('@') && !line.trim().is_empty() {
                 return None;
             }
             above = &above[..above.len() - line.len()];
@@ -622,6 +626,26 @@ impl<'t> Module<'t> {
                 }
             }
             stack.push((needs, 0));
+        }
+    }
+
+    /// Counts the functions as used that occur in what cannot be read: in Python it may call them.
+    fn use_unread(&mut self) {
+        let mut used = Vec::new();
+        for at in 0..self.functions.len() {
+            let mut states = self.states[at].iter();
+            if states.any(|state| matches!(state, State::Read(Err(_)))) {
+                used.extend(self.may_call(at));
+            }
+        }
+        for name in std::mem::take(&mut self.unread) {
+            let bound = self.globals.get(self.dialect(), name, LATE);
+            if let Some((_, Binding::Function(at))) = bound {
+                used.push(at);
+            }
+        }
+        for at in used {
+            self.used.borrow_mut()[at] = true;
         }
     }
 

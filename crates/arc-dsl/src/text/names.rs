@@ -13,12 +13,13 @@ use crate::text::lexer::{is_name_part, is_name_start, is_stable};
 use crate::typed::TypedPrimitive;
 
 /// The names that form literals.
-const LITERALS: &[&str] = &["True", "False", "None", "frozenset"];
+const LITERALS: &[&str] = &["True", "False", "None"];
 
-/// Functions of Python that programs may call as their own, besides `frozenset`.
+/// Functions of Python that programs may call as their own. Unlike the others, `frozenset` also forms literals.
 pub(super) const BUILTINS: &[&str] = &[
     "abs",
     "enumerate",
+    "frozenset",
     "len",
     "list",
     "max",
@@ -106,6 +107,7 @@ pub(super) fn owner(dialect: Dialect, name: &str) -> Option<&'static str> {
     match known(dialect, name) {
         Some(Operand::Primitive(_) | Operand::Literal(_)) => Some("primitive"),
         Some(_) => Some("constant"),
+        None if name == "frozenset" => Some("function of Python"),
         None => is_literal(name).then_some("literal"),
     }
 }

@@ -16,8 +16,8 @@ use crate::text::names;
 use crate::text::syntax::is_only_text;
 use crate::text::tokens::{Result, described, told};
 use crate::text::tree::{
-    Body, Expr, ExprKind, Function, Import, ParameterTree, Statement, StatementKind, Targets,
-    names_set, names_used,
+    Body, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement, StatementKind,
+    Targets, names_set, names_used,
 };
 use crate::typed::TypedPrimitive;
 use crate::value::Value;
@@ -30,6 +30,7 @@ pub(super) struct Parameter<'t> {
     pub(super) token: Token<'t>,
     /// The name of the input.
     input: String,
+    kind: ParameterKind,
     /// Its value if no argument is given.
     default: Option<Operand>,
 }
@@ -37,20 +38,16 @@ pub(super) struct Parameter<'t> {
 impl<'t> Parameter<'t> {
     /// A parameter that no expression can refer to, since its text is not a name.
     pub(super) fn unnamed(token: Token<'t>) -> Self {
-        Self {
-            token,
-            input: token.text.to_owned(),
-            default: None,
-        }
+        Self::named(token, token.text.to_owned())
     }
 
     /// A parameter without a default.
     pub(super) fn named(token: Token<'t>, input: String) -> Self {
-        let default = None;
         Self {
             token,
             input,
-            default,
+            kind: ParameterKind::Any,
+            default: None,
         }
     }
 }
@@ -156,6 +153,7 @@ impl<'t> Lowering<'_, 't> {
             grid: needs_grid.then(|| input_of(&parameters)),
             program,
             parameters: names.collect(),
+            kinds: parameters.iter().map(|it| it.kind).collect(),
             defaults: parameters.into_iter().map(|it| it.default).collect(),
         })
     }
@@ -182,7 +180,12 @@ impl<'t> Lowering<'_, 't> {
     /// The parameters of a function with their defaults.
     pub(super) fn parameters(&mut self, trees: &[ParameterTree<'t>]) -> Result<Vec<Parameter<'t>>> {
         let mut parameters = Vec::with_capacity(trees.len());
-        for ParameterTree { token, default } in trees {
+        for ParameterTree {
+            token,
+            kind,
+            default,
+        } in trees
+        {
             let mut value = None;
             if let Some(default) = default {
                 // Python evaluates a default where the function is defined.
@@ -194,12 +197,15 @@ impl<'t> Lowering<'_, 't> {
                 self.at = late;
                 value = Some(given?).filter(|value| !matches!(value, Operand::Slot(_)));
                 if value.is_none() {
-                    return self.fail(default.token, ParseErrorKind::NotLiteral);
+                    let (token, found) = (default.token, described(default.token));
+                    let expected = "a default that is known before the program runs";
+                    return self.fail(token, ParseErrorKind::Expected { expected, found });
                 }
             }
             parameters.push(Parameter {
                 token: *token,
                 input: self.input_name(*token, parameters.len()),
+                kind: *kind,
                 default: value,
             });
         }
@@ -208,7 +214,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// The name of an input: that of the parameter, unless the DSL uses it.
     pub(super) fn input_name(&self, token: Token<'t>, at: usize) -> String {
-        if names::known(self.dialect, token.text).is_none() {
+        if names::owner(self.dialect, token.text).is_none() {
             return token.text.to_owned();
         }
         let is_free = |name: &String| !self.tokens.iter().any(|it| it.text == *name);
@@ -287,7 +293,7 @@ impl<'t> Lowering<'_, 't> {
                 output.ok_or_else(|| no_return(lowering))
             })
         });
-        let chosen = self.chosen(token, condition, yes?, no?)?;
+        let chosen = self.chosen(token, condition, yes?, no?, KnownType::default())?;
         self.operand(chosen)
     }
 
@@ -322,7 +328,7 @@ impl<'t> Lowering<'_, 't> {
             })
         });
         let [yes, no] = sides;
-        let chosen = self.chosen(token, condition, yes?, no?)?;
+        let chosen = self.chosen(token, condition, yes?, no?, KnownType::default())?;
         let mut rest = self.operand(chosen)?;
         for (at, name) in joint.iter().enumerate() {
             let mut value = rest.clone();
@@ -386,6 +392,9 @@ impl<'t> Lowering<'_, 't> {
                 }
                 let expression = self.lower(value)?;
                 self.assign(*name, expression, value.token)?;
+                if let Some(scope) = self.scope.as_mut().filter(|it| it.is_set(value)) {
+                    scope.unhashable.insert(name.text);
+                }
             }
             StatementKind::AssignAll(targets, value) => self.assign_all(targets, value)?,
             StatementKind::Augment(tokens, value) => {
@@ -507,6 +516,7 @@ impl<'t> Lowering<'_, 't> {
         if !scope.functions.is_empty() {
             scope.functions.remove(target.text);
         }
+        scope.unhashable.remove(target.text);
         Ok(())
     }
 

@@ -9,8 +9,8 @@ use crate::text::lexer::{Token, TokenKind};
 use crate::text::names;
 use crate::text::tokens::{Result, Tokens, told};
 use crate::text::tree::{
-    Argument, Body, Chain, Comprehension, Expr, ExprKind, Function, Import, ParameterTree,
-    Statement, StatementKind, Targets, Trailer, Trailers,
+    Argument, Body, Chain, Comprehension, Expr, ExprKind, Function, Import, ParameterKind,
+    ParameterTree, Statement, StatementKind, Targets, Trailer, Trailers,
 };
 
 /// The maximum nesting of brackets, which also bounds the recursion of the parser and of whatever walks a tree.
@@ -181,8 +181,8 @@ impl<'t> Tokens<'_, 't> {
             trailers.push(match next.text {
                 "(" => {
                     let is_name = matches!(value.kind, ExprKind::Name) && trailers.is_empty();
-                    let is_set = is_name && value.token.text == "frozenset";
-                    Trailer::Call(self.arguments(depth, is_set)?)
+                    let may_be_set = is_name && value.token.text == "frozenset";
+                    Trailer::Call(self.arguments(depth, may_be_set)?)
                 }
                 "." if !self.is_plain => {
                     let dot = self.bump();
@@ -357,17 +357,17 @@ impl<'t> Tokens<'_, 't> {
         })
     }
 
-    /// The arguments of a call, in its brackets; `is_set` if it is one of `frozenset`.
-    fn arguments(&mut self, depth: u32, is_set: bool) -> Result<Vec<Argument<'t>>> {
+    /// The arguments of a call, in its brackets; `may_be_set` if it is one of `frozenset`.
+    fn arguments(&mut self, depth: u32, may_be_set: bool) -> Result<Vec<Argument<'t>>> {
         let bracket = self.peek();
         let mut inner = self.open(depth)?;
-        if is_set && self.peek().is("{") {
+        if may_be_set && self.peek().is("{") {
             inner = depth;
         }
         let (mut arguments, mut by_name) = (Vec::new(), false);
         while !self.accept(")") {
             let keyword = self.peek();
-            let is_keyword = keyword.kind == TokenKind::Name && self.second().is("=") && !is_set;
+            let is_keyword = keyword.kind == TokenKind::Name && self.second().is("=");
             if is_keyword {
                 by_name = true;
                 self.bump();
@@ -383,10 +383,6 @@ impl<'t> Tokens<'_, 't> {
             }
             let keyword = is_keyword.then_some(keyword);
             arguments.push(Argument { keyword, value });
-            if is_set {
-                self.expect(")", "`)`")?;
-                break;
-            }
             if !self.accept(",") && !self.peek().is(")") {
                 return Err(self.unexpected("`,` or `)`"));
             }
@@ -436,7 +432,21 @@ impl<'t> Tokens<'_, 't> {
     fn parameters(&mut self, end: &'static str) -> Result<Vec<ParameterTree<'t>>> {
         let expected = if end == ")" { "`)`" } else { "`:`" };
         let mut parameters: Vec<ParameterTree<'t>> = Vec::new();
+        let mut kind = ParameterKind::Any;
         while !self.accept(end) {
+            let before = parameters.first().map(|it| it.kind);
+            if kind == ParameterKind::Any && self.peek().is("*") && self.second().is(",") {
+                self.bump();
+                self.bump();
+                kind = ParameterKind::Keyword;
+            } else if kind == before.unwrap_or(ParameterKind::Keyword) && self.accept("/") {
+                let before = parameters.iter_mut();
+                before.for_each(|it| it.kind = ParameterKind::Positional);
+                if !self.accept(",") && !self.peek().is(end) {
+                    return Err(self.unexpected(expected));
+                }
+                continue;
+            }
             let token = self.name("the name of the parameter")?;
             if names::is_literal(token.text) {
                 let (name, owner) = (told(token.text), "literal");
@@ -452,12 +462,19 @@ impl<'t> Tokens<'_, 't> {
             }
             let default = match self.accept("=") {
                 true => Some(self.expression(0)?),
-                false if parameters.iter().any(|other| other.default.is_some()) => {
+                false
+                    if kind != ParameterKind::Keyword
+                        && parameters.iter().any(|other| other.default.is_some()) =>
+                {
                     return Err(self.unexpected("`=` after the name of the parameter"));
                 }
                 false => None,
             };
-            parameters.push(ParameterTree { token, default });
+            parameters.push(ParameterTree {
+                token,
+                kind,
+                default,
+            });
             if !self.accept(",") && !self.peek().is(end) {
                 return Err(self.unexpected(expected));
             }

@@ -168,15 +168,9 @@ impl<'t> Module<'t> {
         let first = block.tokens[at];
         let import = tokens.import()?;
         let mut imports = Lowering::within(self, block, self.dialect()).imports(&import);
-        if let Some(star) = imports.star {
-            let is_read = match star {
-                StarImport::Beside(_) => StarImport::of(imports.module) != StarImport::Unknown,
-                star => star != StarImport::Unknown,
-            };
-            if !is_read {
-                let module = told(imports.module);
-                self.note(first, ParseErrorKind::UnknownModule { module });
-            }
+        if imports.star == Some(StarImport::Unknown) {
+            let module = told(imports.module);
+            self.note(first, ParseErrorKind::UnknownModule { module });
         }
         self.bind_imports(first, &imports);
         let is_other = |(_, binding): &(Token<'t>, Binding<'t>)| {
@@ -439,6 +433,8 @@ impl<'t> Module<'t> {
                 self.globals
                     .bind(name.text, name.line, Binding::Other(what));
             }
+            let names = tokens.iter().filter(|it| it.kind == TokenKind::Name);
+            self.unread.extend(names.map(|it| it.text));
             self.decorators.clear();
             self.pass_over(first);
             return Ok(());

@@ -108,7 +108,18 @@ pub(super) struct Function<'t> {
 #[derive(Debug)]
 pub(super) struct ParameterTree<'t> {
     pub(super) token: Token<'t>,
+    pub(super) kind: ParameterKind,
     pub(super) default: Option<Expr<'t>>,
+}
+
+/// How a call gives a parameter its argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParameterKind {
+    Any,
+    /// By its position alone: before `/`.
+    Positional,
+    /// By its name alone: behind `*`.
+    Keyword,
 }
 
 /// The statements of a function or a branch, up to the first one that cannot be parsed.

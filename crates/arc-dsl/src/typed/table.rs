@@ -28,15 +28,15 @@ macro_rules! for_each_typed_primitive {
                 either(a, b) -> False = public either;
                 toivec(i) -> Tuple = public toivec;
                 tojvec(j) -> Tuple = public tojvec;
-                maximum(container) -> Zero = own maximum: "The largest element, 0 where there is none; `nan` is neither more nor less.";
-                minimum(container) -> Zero = own minimum: "The smallest element, 0 where there is none.";
+                maximum(container) -> Zero = own maximum: "The largest element, 0 if there is none; `nan` is neither more nor less.";
+                minimum(container) -> Zero = own minimum: "The smallest element, 0 if there is none.";
                 // Containers.
                 identity(x) -> Tuple = public identity;
                 equality(a, b) -> False = own equality: "Whether `a` and `b` are equal; `nan` equals nothing.";
                 contained(value, container) -> False = public contained;
                 combine(a, b) -> Tuple = public combine;
-                combine_t(a, b) -> Tuple = own combine_t: "`a + b`: of tuples one behind the other.";
-                combine_f(a, b) -> Set = own combine_f: "`a | b`: of sets the elements of both.";
+                combine_t(a, b) -> Tuple = own combine_t: "Both tuples, one after the other.";
+                combine_f(a, b) -> Set = own combine_f: "The elements of both sets.";
                 intersection(a, b) -> Set = public intersection;
                 difference(a, b) -> Set = public difference;
                 difference_tuple(a, b) -> Tuple = public difference;
@@ -61,7 +61,7 @@ macro_rules! for_each_typed_primitive {
                 first(container) -> Tuple = own first: "The first element, or `None`.";
                 first_t(container) -> Tuple = own first_t: "The first element of a tuple, or the empty tuple.";
                 first_f(container) -> Tuple = own first_f: "The first element, or the empty set.";
-                second(container) -> Tuple = own second: "The second element, `None` where there is but one.";
+                second(container) -> Tuple = own second: "The second element, `None` if there is only one.";
                 last(container) -> Tuple = own last: "The last element, or the empty tuple.";
                 last_t(container) -> Tuple = own last_t: "The last element of a tuple, or the empty tuple.";
                 last_f(container) -> Tuple = own last_f: "The last element, or the empty set.";
@@ -76,7 +76,7 @@ macro_rules! for_each_typed_primitive {
                 ascell(ij, c) -> Tuple = own ascell: "The cell of a location and a colour.";
                 astriple(i, j, c) -> Tuple = own astriple: "The tuple `(i, j, c)`.";
                 toij(c) -> Tuple = own toij: "The first two elements of a cell: its location.";
-                celltuple(a, b) -> Tuple = own celltuple: "The cells of locations and colours that stand at the same place.";
+                celltuple(a, b) -> Tuple = own celltuple: "The cells of the locations and colours at the same index.";
                 product(a, b) -> Set = public product;
                 pair(a, b) -> Tuple = public pair;
                 branch(condition, a, b) -> Tuple = public branch;
@@ -111,32 +111,32 @@ macro_rules! for_each_typed_primitive {
                 mfilter_f(container, function) -> Set = same mfilter;
                 extract(container, condition) -> Tuple = own extract: "The first element that satisfies the condition, or the empty set.";
                 order(container, compfunc) -> Tuple = own order: "The elements in ascending order of the function; of themselves by `None`.";
-                valmax(container, compfunc) -> Zero = own valmax: "What the function gives for the element for which it gives most; of none, for 0.";
+                valmax(container, compfunc) -> Zero = own valmax: "The largest result of the function for an element; for an empty container its result for 0.";
                 valmax_t(container, compfunc) -> Zero = same valmax;
                 valmax_f(container, compfunc) -> Zero = same valmax;
-                valmin(container, compfunc) -> Zero = own valmin: "What the function gives for the element for which it gives least; of none, for 0.";
+                valmin(container, compfunc) -> Zero = own valmin: "The smallest result of the function for an element; for an empty container its result for 0.";
                 valmin_t(container, compfunc) -> Zero = same valmin;
                 valmin_f(container, compfunc) -> Zero = same valmin;
-                argmax(container, compfunc) -> Tuple = own argmax: "The first element for which the function gives most; `nan` is neither more nor less.";
+                argmax(container, compfunc) -> Tuple = own argmax: "The first element with the largest result of the function; `nan` is neither more nor less.";
                 argmax_t(container, compfunc) -> Tuple = same argmax;
                 argmax_f(container, compfunc) -> Tuple = same argmax;
-                argmin(container, compfunc) -> Tuple = own argmin: "The first element for which the function gives least.";
+                argmin(container, compfunc) -> Tuple = own argmin: "The first element with the smallest result of the function.";
                 argmin_t(container, compfunc) -> Tuple = same argmin;
                 argmin_f(container, compfunc) -> Tuple = same argmin;
-                make_all_dsl_safe(module) -> Tuple = own nothing: "`None`: what the project's own wrapper gives for a value.";
+                make_all_dsl_safe(module) -> Tuple = own nothing: "`None`, as the project's own wrapper returns for a value.";
             }
 
             samples {
                 // Elements by rank.
-                get_nth_t(container, rank) -> Tuple = own get_nth_t: "The element of a tuple at `rank`, counted from 0, or from -1 backwards; `nan` where there is none.";
+                get_nth_t(container, rank) -> Tuple = own get_nth_t: "The element of a tuple at `rank`, counted from 0, or from -1 backwards; `nan` if there is none.";
                 get_nth_f(container, rank) -> Tuple = own get_nth_f: "The element at `rank`, counted from 0, or from -1 backwards; the empty set past the end.";
-                get_nth_by_key_t(container, rank, key) -> Tuple = optional get_nth_by_key_t: "The element at `rank` in ascending order of `key`; `None` where there are none. Without a `key`, of the elements themselves.";
+                get_nth_by_key_t(container, rank, key) -> Tuple = optional get_nth_by_key_t: "The element at `rank` in ascending order of `key`, without one of the elements; `None` of an empty container.";
                 get_nth_by_key_f(container, rank, key) -> Tuple = optional get_nth_by_key_f: "The same, `None` past the end, and the first for a negative `rank`.";
                 get_rank(container, rank) -> Zero = own get_rank: "The element at `rank` in descending order, or 0.";
                 get_arg_rank(container, compfunc, rank) -> Tuple = own get_arg_rank: "The element at `rank` in descending order of the function, or an empty container of the same kind.";
                 get_arg_rank_t(container, compfunc, rank) -> Tuple = own get_arg_rank_t: "The same, or the empty tuple.";
                 get_arg_rank_f(container, compfunc, rank) -> Tuple = own get_arg_rank_f: "The same, or the empty set.";
-                get_val_rank(container, compfunc, rank) -> Tuple = own get_val_rank: "What the function gives for the element at `rank` in ascending order of it, or for 0.";
+                get_val_rank(container, compfunc, rank) -> Tuple = own get_val_rank: "The function's result at `rank`, ascending, or its result for 0.";
                 get_val_rank_t(container, compfunc, rank) -> Tuple = same get_val_rank;
                 get_val_rank_f(container, compfunc, rank) -> Tuple = same get_val_rank;
                 get_common_rank(container, rank) -> Tuple = own get_common_rank_t: "The element of a tuple at `rank` in ascending order of how often it occurs, or the empty tuple.";
@@ -146,11 +146,11 @@ macro_rules! for_each_typed_primitive {
                 get_color_rank_f(obj, rank) -> Zero = own get_color_rank_f: "The same of an object, or the empty set.";
                 // Common properties of train pairs.
                 dedupe_pair_tuple(S) -> Tuple = own dedupe_pair_tuple: "The pairs whose elements differ.";
-                c_iz(S, function) -> Tuple = own c_iz: "What the function gives for the inputs and for no output.";
-                c_zo(S, function) -> Tuple = own c_zo: "What the function gives for the outputs and for no input.";
-                c_iz_n(S, function, pick) -> Zero = own c_iz_n: "What `pick` takes of `c_iz`.";
-                c_zo_n(S, function, pick) -> Zero = own c_zo_n: "What `pick` takes of `c_zo`.";
-                a_mr(S) -> Tuple = own a_mr: "The first number with which `mir_rot_t` makes all outputs of the inputs, or `None`.";
+                c_iz(S, function) -> Tuple = own c_iz: "The function's results for inputs that it returns for no output.";
+                c_zo(S, function) -> Tuple = own c_zo: "The function's results for outputs that it returns for no input.";
+                c_iz_n(S, function, pick) -> Zero = own c_iz_n: "`pick` of `c_iz`.";
+                c_zo_n(S, function, pick) -> Zero = own c_zo_n: "`pick` of `c_zo`.";
+                a_mr(S) -> Tuple = own a_mr: "The first number with which `mir_rot_t` turns all inputs into their outputs, or `None`.";
             }
 
             patches {
@@ -160,17 +160,17 @@ macro_rules! for_each_typed_primitive {
                 toindices_o(obj) -> Set = own toindices_o: "The locations of cells.";
                 recolor_i(color, indices) -> Set = own recolor_i: "The locations as cells of the colour.";
                 recolor_o(color, obj) -> Set = own recolor_o: "The cells in the colour.";
-                shift(patch, directions) -> Set = own shift: "The patch moved; as it is, by the empty tuple.";
+                shift(patch, directions) -> Set = own shift: "The patch moved; by the empty tuple, the patch.";
                 normalize_t(piece) -> Tuple = public identity;
                 normalize(indices) -> Set = own normalize: "The patch moved to the origin.";
                 normalize_i(indices) -> Set = own normalize_i: "The locations moved to the origin.";
                 normalize_o(obj) -> Set = own normalize_o: "The object moved to the origin.";
                 dneighbors(loc) -> Set = own dneighbors: "The four locations beside a location; none of the empty tuple.";
                 ineighbors(loc) -> Set = own ineighbors: "The four locations diagonal to a location; none of the empty tuple.";
-                neighbors(loc) -> Set = own neighbors: "Both.";
+                neighbors(loc) -> Set = own neighbors: "The eight locations around a location; none of the empty tuple.";
                 // Boxes and lines.
                 backdrop(patch) -> Set = own backdrop: "All locations of the bounding box.";
-                delta(patch) -> Set = own delta: "Those that are not in the patch.";
+                delta(patch) -> Set = own delta: "The locations of the bounding box that are not in the patch.";
                 r#box(patch) -> Set = own r#box: "The outline of the bounding box.";
                 inbox(patch) -> Set = own inbox: "The outline one further inside.";
                 outbox(patch) -> Set = own outbox: "The outline one further outside.";
@@ -184,7 +184,7 @@ macro_rules! for_each_typed_primitive {
                 manhattan(a, b) -> Zero = own manhattan: "The least distance; `inf` from nothing.";
                 adjacent(a, b) -> False = own adjacent: "Whether it is 1.";
                 bordering(patch, grid) -> False = own bordering: "Whether the patch touches the border of the grid.";
-                gravitate(source, destination) -> Tuple = own gravitate: "How `source` moves until it is beside `destination`; `source` where that is empty.";
+                gravitate(source, destination) -> Tuple = own gravitate: "The way of `source` until it is beside `destination`; `source` if that is empty.";
                 // Mirrored.
                 hmirror_f(patch) -> Set = own hmirror_f: "Mirrored up to down.";
                 hmirror_i(indices) -> Set = own hmirror_i: "The same of locations.";
@@ -199,9 +199,9 @@ macro_rules! for_each_typed_primitive {
                 cmirror_i(indices) -> Set = same cmirror_f;
                 cmirror_o(obj) -> Set = same cmirror_f;
                 mir_rot_f(patch, r#type) -> Tuple = own mir_rot_f: "By number: `hmirror_f`, `dmirror_f`, `vmirror_f`, `cmirror_f`, else the patch.";
-                upscale_f(obj, factor) -> Set = own upscale_f: "Each cell as a square of so many rows.";
-                hperiod(obj) -> Zero = own hperiod: "After how many columns the object repeats.";
-                vperiod(obj) -> Zero = own vperiod: "After how many rows the object repeats.";
+                upscale_f(obj, factor) -> Set = own upscale_f: "Each cell as a square of `factor` rows.";
+                hperiod(obj) -> Zero = own hperiod: "The number of columns after which the object repeats.";
+                vperiod(obj) -> Zero = own vperiod: "The number of rows after which the object repeats.";
                 // Colours.
                 palette_f(element) -> Set = own palette_f: "The colours of an object.";
                 p_f(element) -> Set = same palette_f;
@@ -259,7 +259,7 @@ macro_rules! for_each_typed_primitive {
                 corners(patch) -> Set = own corners: "The set of all four.";
                 center(patch) -> Tuple = own center: "The middle; of nothing the empty tuple.";
                 centerofmass(patch) -> Tuple = own centerofmass: "The mean location, rounded down.";
-                position(a, b) -> Tuple = own position: "In which direction `b` lies from `a`.";
+                position(a, b) -> Tuple = own position: "The direction from `a` to `b`.";
             }
 
             grids {
@@ -304,11 +304,11 @@ macro_rules! for_each_typed_primitive {
                 replace(grid, replacee, replacer) -> Tuple = public replace;
                 switch(grid, a, b) -> Tuple = public switch;
                 compress(grid) -> Tuple = own compress: "`compress` of the public dialect, of the elements as a tuple.";
-                crop(grid, start, dims) -> Tuple = own crop: "The part of a grid, where all of it lies on the grid, or the empty tuple.";
+                crop(grid, start, dims) -> Tuple = own crop: "The part of a grid if all of it lies on the grid, otherwise the empty tuple.";
                 subgrid(patch, grid) -> Tuple = own subgrid: "`crop` to the patch.";
-                hsplit(grid, n) -> Tuple = own hsplit: "So many parts side by side, each by `crop`.";
-                vsplit(grid, n) -> Tuple = own vsplit: "So many parts one below the other, each by `crop`.";
-                cellwise(a, b, fallback) -> Tuple = own cellwise: "The cells in which two grids agree; off the second one none does.";
+                hsplit(grid, n) -> Tuple = own hsplit: "`n` parts side by side, each by `crop`.";
+                vsplit(grid, n) -> Tuple = own vsplit: "`n` parts one below the other, each by `crop`.";
+                cellwise(a, b, fallback) -> Tuple = own cellwise: "The cells in which two grids agree, elsewhere `fallback`, also off the second one.";
             }
 
             objects {
@@ -355,11 +355,17 @@ macro_rules! primitives {
     )+) => {
         pastey::paste! {
             /// A primitive of the typed dialect: its [name](TypedPrimitive::name) with capitals.
+            ///
+            /// Each has the type of its default, and the row that evaluates it: a primitive of the `public` dialect,
+            /// the `same` as another row, or its `own` function.
             #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
             #[repr(u16)]
             pub enum TypedPrimitive {
                 $($(
-                    #[doc = concat!("`", stringify!($name), "(", stringify!($($parameter),*), ")`")]
+                    #[doc = concat!(
+                        "`", stringify!($name), "(", stringify!($($parameter),*), ") -> ",
+                        stringify!($default), "`, ", stringify!($how), " `", stringify!($target), "`. " $(, $doc)?
+                    )]
                     [<$name:camel>],
                 )+)+
             }

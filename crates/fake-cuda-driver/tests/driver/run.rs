@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{Pair, Program, Task, Type, Value, builtin};
-use mega_batch::costs::CostFile;
+use mega_batch::tuning::TuningFile;
 use mega_batch::{
     Backend, Batch, EvaluatedBy, Job, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
 };
@@ -59,7 +59,7 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a run whose GPUs are lost for good", lost)
             .with("devices=2;fault=any:150+:46")
             .ends_anyhow(),
-        case("costs are kept", kept),
+        case("launch configurations are kept", kept),
         case("a run without kernels", all_wrong)
             .with("kernels=none")
             .logs(kernels_ran),
@@ -174,7 +174,7 @@ fn runs(options: &Options) -> Vec<OnDevice> {
         assert_eq!(report.summary.totals, totals);
         let backends = report.summary.backends;
         let device = backends.device.unwrap_or_default();
-        let made = backends.compiled + backends.reference + device.evaluations;
+        let made = backends.compiled + backends.merged + backends.reference + device.evaluations;
         assert_eq!(made, totals.evaluations);
         device
     };
@@ -287,32 +287,27 @@ fn hung() {
 }
 
 fn hung_at_first() {
-    for device in runs(&keeping_costs()) {
+    for device in runs(&keeping_tuning()) {
         let reason = "GPU 2 is not used: no answer from the driver within 31 s";
         assert_eq!(device.failure.as_deref(), Some(reason));
         assert_eq!(device.activities.len(), 2, "{device:?}");
     }
 }
 
-fn keeping_costs() -> Options {
+fn keeping_tuning() -> Options {
     let mut options = options(Backend::Cuda);
-    options.keep_costs = true;
+    options.keep_tuning = true;
     options
 }
 
 fn kept() {
-    let options = keeping_costs();
-    let learned = || {
+    let options = keeping_tuning();
+    let kept = || {
         runs(&options);
-        let file = CostFile::open();
-        let all = file
-            .executors()
-            .map(|(id, learned)| (id.clone(), learned.clone()));
-        let (gpus, others): (Vec<_>, Vec<_>) =
-            all.partition(|(_, learned)| learned.tuning.is_some());
-        assert_eq!((gpus.len(), others.len()), (1, 1), "{gpus:?} {others:?}");
-        gpus[0].clone()
+        let file = TuningFile::open();
+        let all = file.devices().map(|(id, config)| (id.clone(), config));
+        all.collect::<Vec<_>>()
     };
-    let (first, second) = (learned(), learned());
-    assert_eq!((first.0, first.1.tuning), (second.0, second.1.tuning));
+    let (first, second) = (kept(), kept());
+    assert_eq!((first.len(), &first), (1, &second));
 }

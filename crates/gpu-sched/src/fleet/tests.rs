@@ -1,13 +1,11 @@
 use std::sync::mpsc;
-use std::thread::spawn;
 
 use super::*;
 use crate::order::Order;
 use crate::scheduler::Placement;
-use crate::scheduler::tests::description;
-use crate::work::Kind;
+use crate::scheduler::tests::{HOST, description};
 
-/// The result of a batch.
+/// The result of a window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Effect {
     OutOfMemory,
@@ -20,10 +18,10 @@ enum Effect {
 
 /// A device that squares numbers.
 struct Squares {
-    /// The effect on each batch, by its count.
+    /// The effect on each window, by its count.
     plan: Vec<(u64, Effect)>,
     batches: u64,
-    /// The largest batch that it accepts.
+    /// The largest window that it accepts.
     room: usize,
     hold: mpsc::Receiver<()>,
 }
@@ -77,39 +75,29 @@ fn policy(placement: Placement) -> Policy {
     }
 }
 
-type Squared = Fleet<Vec<u64>, Vec<u64>, Vec<u64>>;
+type Squared = Fleet<Vec<u64>, Vec<u64>>;
 
-/// Runs items through a fleet, preparing on other threads; returns the answers in order, and how many items devices
+/// Runs items through a fleet and, where it may, the host; returns the answers in order, and how many items devices
 /// evaluated.
 fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
-    let item = Item {
-        kind: Kind(0),
-        bytes: 8,
-    };
-    let numbers = fleet.submit([(item, count)]);
-    let first = numbers.start;
-    let (mut order, mut answers, mut by_devices) = (Order::starting_at(first), Vec::new(), 0);
-    while order.next() < numbers.end {
-        while let Some(start) = fleet.start() {
-            let handle = fleet.handle();
-            spawn(move || {
-                let batch: Vec<u64> = start.items.clone().map(|item| item - first).collect();
-                if start.executor == HOST {
-                    let squares = batch.iter().map(|number| number * number).collect();
-                    handle.made(&start, squares, Duration::from_micros(10));
-                } else {
-                    handle.hand_over(&start, batch, Duration::from_micros(10));
-                }
-            });
-        }
-        match fleet.wait(Duration::from_secs(10)) {
-            Event::ByHost { items, answer } => order.put(items, answer),
-            Event::ByDevice { items, answer, .. } => {
-                by_devices += items.end - items.start;
-                order.put(items, answer);
-            }
-            Event::GivenUp(item, failure) => panic!("{item}: {failure}"),
-            Event::Nothing => {}
+    let squares = |items: Range<u64>| items.map(|number| number * number).collect();
+    fleet.scheduler_mut().begin(0..count);
+    let (mut order, mut answers, mut by_devices) = (Order::<Vec<u64>>::default(), Vec::new(), 0);
+    while order.next() < count {
+        let changes = fleet.signal().changes();
+        if let Some(Finished { items, answer, .. }) = fleet.receive() {
+            by_devices += items.end - items.start;
+            order.put(items, answer);
+        } else if let Some(window) = fleet.claim(HOST) {
+            let batch = window.items.clone().collect();
+            fleet.hand_over(&window, batch, Duration::from_micros(10));
+        } else if let Some(items) = fleet.scheduler().for_host() {
+            let end = items.end.min(items.start + 5);
+            fleet.scheduler_mut().take(items.start, end);
+            order.put(items.start..end, squares(items.start..end));
+        } else {
+            let signal = Arc::clone(fleet.signal());
+            signal.wait(changes, Duration::from_millis(5));
         }
         while let Some((_, answer)) = order.take() {
             answers.extend(answer);
@@ -119,7 +107,7 @@ fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
 }
 
 fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<mpsc::Sender<()>>) {
-    let mut fleet = Fleet::new(description("host", 3), policy(placement));
+    let mut fleet = Fleet::new(policy(placement));
     let mut holds = Vec::new();
     for (number, plan) in plans.into_iter().enumerate() {
         let (sender, hold) = mpsc::channel();
@@ -130,7 +118,7 @@ fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<
             hold,
         };
         let description = description(&format!("squares {number}"), 3);
-        assert_eq!(fleet.add(description, squares).unwrap(), number + 1);
+        fleet.add(description, squares).unwrap();
         holds.push(sender);
     }
     (fleet, holds)
@@ -164,11 +152,12 @@ fn whatever_fails_the_answers_are_the_same() {
         vec![vec![(2, Hang)], vec![(1, OutOfMemory), (9, Lose)]],
         vec![vec![(1, Hang)], vec![(1, Hang)], vec![(2, Panic)]],
     ] {
-        let count = plans.len();
         let (mut fleet, holds) = fleet(plans.clone(), Placement::Devices);
         assert_eq!(drive(&mut fleet, 3000).0, expected, "{plans:?}");
-        let failed = (1..=count).filter(|device| fleet.failure(*device).is_some());
-        assert_eq!(failed.count(), count, "{plans:?}");
+        assert!(
+            fleet.failures().all(|failure| failure.is_some()),
+            "{plans:?}"
+        );
         // Those that hung have answered, and are used again.
         drop(holds);
         assert_eq!(drive(&mut fleet, 3000).0, expected, "{plans:?}");
@@ -176,17 +165,28 @@ fn whatever_fails_the_answers_are_the_same() {
 }
 
 #[test]
-fn what_is_abandoned_is_never_answered() {
+fn what_was_not_finished_in_an_earlier_batch_is_never_answered() {
     let (mut fleet, _holds) = fleet(vec![vec![]], Placement::Devices);
-    fleet.submit([(Item::default(), 50)]);
-    let start = fleet.start().unwrap();
-    fleet.handle().hand_over(&start, vec![1; 9], Duration::ZERO);
-    fleet
-        .handle()
-        .fallback_done(start.items.clone(), Some(vec![2; 9]));
-    fleet.abandon();
-    // Nor when it comes later.
-    fleet.handle().fallback_done(start.items, Some(vec![3; 9]));
+    fleet.scheduler_mut().begin(0..50);
+    let window = fleet.claim(HOST).unwrap();
+    fleet.hand_over(&window, vec![1; 9], Duration::ZERO);
     let expected: Vec<_> = (0..200).map(|number| number * number).collect();
     assert_eq!(drive(&mut fleet, 200).0, expected);
+}
+
+#[test]
+fn who_waits_is_woken_by_a_change() {
+    let signal = Arc::new(Signal::default());
+    for round in 0..200 {
+        let changes = signal.changes();
+        let other = Arc::clone(&signal);
+        let thread = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_micros(round));
+            other.ring();
+        });
+        let began = Instant::now();
+        signal.wait(changes, Duration::from_secs(60));
+        assert!(began.elapsed() < Duration::from_secs(30));
+        thread.join().unwrap();
+    }
 }

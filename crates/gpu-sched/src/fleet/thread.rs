@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use tracing::debug_span;
 
-use super::{Answer, Executor, Message};
-use crate::scheduler::{BatchId, Made};
-use crate::work::Failure;
+use super::{Ended, Executor, Signal};
+use crate::scheduler::{Failure, Made, WindowId};
 
 /// How long to wait for a device's thread to end: a thread that hangs never ends.
 const GRACE: Duration = Duration::from_secs(2);
@@ -18,8 +18,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A command for a device's thread.
 pub(super) enum Command<B> {
     Run {
-        batch: BatchId,
-        content: B,
+        window: WindowId,
+        batch: B,
         recover: bool,
         prepare: Duration,
     },
@@ -35,11 +35,12 @@ pub(super) struct Thread<B> {
 }
 
 impl<B: Send + 'static> Thread<B> {
-    pub(super) fn start<E: Executor<Batch = B>, H: Send + 'static>(
+    pub(super) fn start<E: Executor<Batch = B>>(
         number: usize,
         name: &str,
         executor: E,
-        events: Sender<Message<E::Answer, H>>,
+        sender: Sender<Ended<E::Answer>>,
+        signal: Arc<Signal>,
     ) -> io::Result<Self> {
         let (commands, received) = unbounded();
         let (end, ended) = bounded::<()>(0);
@@ -48,7 +49,8 @@ impl<B: Send + 'static> Thread<B> {
             let worker = Worker {
                 number,
                 executor,
-                events,
+                sender,
+                signal,
                 begun: VecDeque::new(),
             };
             worker.work(&received);
@@ -58,13 +60,9 @@ impl<B: Send + 'static> Thread<B> {
         Ok(Self { commands, ended })
     }
 
-    pub(super) fn commands(&self) -> Sender<Command<B>> {
-        self.commands.clone()
-    }
-
-    pub(super) fn clean_up(&self) {
-        // If the thread has ended, it holds no memory.
-        let _ = self.commands.send(Command::CleanUp);
+    /// Sends a command; returns whether the thread is there.
+    pub(super) fn send(&self, command: Command<B>) -> bool {
+        self.commands.send(command).is_ok()
     }
 }
 
@@ -79,15 +77,16 @@ impl<B> Drop for Thread<B> {
 }
 
 /// The state of a device's thread.
-struct Worker<E: Executor, H> {
+struct Worker<E: Executor> {
     number: usize,
     executor: E,
-    events: Sender<Message<E::Answer, H>>,
-    begun: VecDeque<(BatchId, E::Begun, Duration)>,
+    sender: Sender<Ended<E::Answer>>,
+    signal: Arc<Signal>,
+    begun: VecDeque<(WindowId, E::Begun, Duration)>,
 }
 
-impl<E: Executor, H> Worker<E, H> {
-    /// Begins the batches that arrive, up to one per lane, and finishes the oldest if no other can begin.
+impl<E: Executor> Worker<E> {
+    /// Begins the windows that arrive, up to one per lane, and finishes the oldest if no other can begin.
     fn work(mut self, commands: &Receiver<Command<E::Batch>>) {
         loop {
             let command = if self.begun.is_empty() {
@@ -100,11 +99,11 @@ impl<E: Executor, H> Worker<E, H> {
             };
             match command {
                 Some(Command::Run {
+                    window,
                     batch,
-                    content,
                     recover,
                     prepare,
-                }) => self.begin(batch, content, recover, prepare),
+                }) => self.begin(window, batch, recover, prepare),
                 Some(Command::CleanUp) => self.executor.clean_up(),
                 None => self.finish(),
                 Some(Command::Stop) => {
@@ -117,48 +116,49 @@ impl<E: Executor, H> Worker<E, H> {
         }
     }
 
-    fn begin(&mut self, batch: BatchId, content: E::Batch, recover: bool, prepare: Duration) {
-        let _span = debug_span!("begin", device = self.number, ?batch).entered();
+    fn begin(&mut self, window: WindowId, batch: E::Batch, recover: bool, prepare: Duration) {
+        let _span = debug_span!("begin", device = self.number, ?window).entered();
         let executor = &mut self.executor;
         let begun = catch_panics(|| {
             if recover {
                 executor.recover()?;
             }
-            executor.begin(content)
+            executor.begin(batch)
         });
         match begun {
-            Ok(begun) => self.begun.push_back((batch, begun, prepare)),
+            Ok(begun) => self.begun.push_back((window, begun, prepare)),
             Err(failure) => {
-                // Batches begun before it are finished now, or lost with it.
+                // Windows begun before it are finished now, or lost with it.
                 while !self.begun.is_empty() {
                     self.finish();
                 }
-                self.report(batch, Err(failure));
+                self.report(window, Err(failure));
             }
         }
     }
 
     fn finish(&mut self) {
-        let Some((batch, begun, prepare)) = self.begun.pop_front() else {
+        let Some((window, begun, prepare)) = self.begun.pop_front() else {
             return;
         };
-        let _span = debug_span!("finish", device = self.number, ?batch).entered();
+        let _span = debug_span!("finish", device = self.number, ?window).entered();
         let executor = &mut self.executor;
         let result = catch_panics(|| executor.finish(begun));
         let result = result.map(|(answer, mut made)| {
             made.stages.prepare = prepare;
-            (Answer::Device(answer), made)
+            (answer, made)
         });
-        self.report(batch, result);
+        self.report(window, result);
     }
 
-    fn report(&self, batch: BatchId, result: Result<(Answer<E::Answer, H>, Made), Failure>) {
+    fn report(&self, window: WindowId, result: Result<(E::Answer, Made), Failure>) {
         // If the fleet is gone, nobody listens.
-        let _ = self.events.send(Message::Ended {
-            executor: self.number,
-            batch,
+        let _ = self.sender.send(Ended {
+            device: self.number,
+            window,
             result,
         });
+        self.signal.ring();
     }
 }
 

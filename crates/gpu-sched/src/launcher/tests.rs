@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use arc_dsl::{Grid, Interpreter, Limits, Primitive, Program, ProgramBuilder};
@@ -11,11 +12,10 @@ use rand_pcg::Pcg64Mcg;
 
 use super::resident::MAX_ENTRIES;
 use super::*;
-use crate::cost::Cost;
-use crate::fleet::{Event, Fleet};
+use crate::fleet::{Finished, Fleet};
 use crate::order::Order;
-use crate::scheduler::{ExecutorDescription, HOST, Placement, Policy};
-use crate::work::{Item, Kind};
+use crate::scheduler::tests::HOST;
+use crate::scheduler::{DeviceDescription, Placement, Policy};
 
 /// Programs and the grids that they are tried on: item `i` is program `i % 5` on grid `i % 7`.
 struct Work {
@@ -112,17 +112,13 @@ impl Work {
 }
 
 type Device = Faulty<EmulatedDevice>;
-type Emulated = Fleet<Evaluations, Answers, ()>;
+type Emulated = Fleet<Evaluations, Answers>;
 
-fn description(launcher: &Launcher<Device>) -> ExecutorDescription {
-    ExecutorDescription {
+fn description(launcher: &Launcher<Device>) -> DeviceDescription {
+    DeviceDescription {
         name: launcher.information().name.clone(),
-        guess: Cost {
-            overhead: 1e-4,
-            bandwidth: 1e9,
-            unit: 1e-5,
-        },
-        batch: (1, 200),
+        unit: 1e-5,
+        most: 200,
         in_flight: LANES + 1,
         free: None,
     }
@@ -131,24 +127,13 @@ fn description(launcher: &Launcher<Device>) -> ExecutorDescription {
 /// A fleet of emulated devices with this memory, each with its own injected faults.
 fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
     let mut handles = Vec::new();
-    let host = ExecutorDescription {
-        name: "host".to_owned(),
-        guess: Cost {
-            overhead: 0.0,
-            bandwidth: f64::INFINITY,
-            unit: 1e-5,
-        },
-        batch: (1, 1000),
-        in_flight: 1,
-        free: None,
-    };
     let policy = Policy {
         placement: Placement::Devices,
         time_limit: Duration::from_millis(300),
         recovery: Duration::from_millis(2),
         ..Policy::default()
     };
-    let mut fleet = Fleet::new(host, policy);
+    let mut fleet = Fleet::new(policy);
     for plan in plans {
         let emulation = Emulation {
             bytes,
@@ -170,37 +155,25 @@ fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
 
 /// Runs items with everything checked; returns how many of them devices evaluated.
 fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
-    let item = Item {
-        kind: Kind(0),
-        bytes: 1500,
-    };
-    let numbers = fleet.submit([(item, count)]);
-    let local = |items: &Range<u64>| items.start - numbers.start..items.end - numbers.start;
-    let (mut order, mut by_devices, mut done) = (Order::starting_at(numbers.start), 0, 0);
-    while order.next() < numbers.end {
-        while let Some(start) = fleet.start() {
-            let handle = fleet.handle();
-            if start.executor == HOST {
-                handle.made(&start, (), Duration::from_micros(10));
-            } else {
-                let batch = work.prepare(local(&start.items));
-                handle.hand_over(&start, batch, Duration::from_micros(10));
-            }
+    fleet.scheduler_mut().begin(0..count);
+    let (mut order, mut by_devices) = (Order::default(), 0);
+    while order.next() < count {
+        let changes = fleet.signal().changes();
+        if let Some(Finished { items, answer, .. }) = fleet.receive() {
+            work.check(items.clone(), &answer);
+            by_devices += items.end - items.start;
+            order.put(items, ());
+        } else if let Some(window) = fleet.claim(HOST) {
+            let batch = work.prepare(window.items.clone());
+            fleet.hand_over(&window, batch, Duration::from_micros(10));
+        } else if let Some(items) = fleet.scheduler().for_host() {
+            fleet.scheduler_mut().take(items.start, items.end);
+            order.put(items, ());
+        } else {
+            let signal = Arc::clone(fleet.signal());
+            signal.wait(changes, Duration::from_millis(5));
         }
-        match fleet.wait(Duration::from_secs(10)) {
-            Event::ByHost { items, .. } => order.put(items, ()),
-            Event::ByDevice { items, answer, .. } => {
-                work.check(local(&items), &answer);
-                by_devices += items.end - items.start;
-                order.put(items, ());
-            }
-            Event::GivenUp(item, failure) => panic!("{item}: {failure}"),
-            Event::Nothing => {}
-        }
-        while let Some((items, ())) = order.take() {
-            assert_eq!(items.start, numbers.start + done);
-            done = items.end - numbers.start;
-        }
+        while order.take().is_some() {}
     }
     by_devices
 }
@@ -236,7 +209,8 @@ fn devices_give_what_the_reference_gives() {
     for count in [1, 35, 500] {
         assert_eq!(drive(&mut fleet, &work, count), count);
     }
-    let activity = fleet.scheduler().activity(1);
+    let mut activities = fleet.scheduler().activities();
+    let (_, activity) = activities.next().unwrap();
     assert!(activity.stages.compute > Duration::ZERO, "{activity:?}");
     assert!(activity.items > 0);
 }
@@ -247,11 +221,12 @@ fn what_is_too_large_for_memory_is_split() {
         return;
     }
     let work = Work::new();
-    // The first batch, of 32 items because nothing is known, needs more.
+    // The first window, of 32 items because nothing is known, needs more.
     let (mut fleet, _handles) = fleet(vec![Plan::default()], 60_000);
     let by_devices = drive(&mut fleet, &work, 600);
     assert_eq!(by_devices, 600);
-    assert!(fleet.scheduler().activity(1).split > 0);
+    let mut activities = fleet.scheduler().activities();
+    assert!(activities.all(|(_, activity)| activity.split > 0));
 }
 
 #[test]
@@ -496,29 +471,4 @@ fn pools_are_gathered_to_one() {
         let expected = pool.grid(evaluation.expected.unwrap()).unwrap();
         assert_eq!(expected, work.expected[item % 35]);
     }
-}
-
-#[test]
-fn what_is_left_is_told_by_kind() {
-    let done = Verdict::Done {
-        right: true,
-        cells_right: 1,
-        hash: None,
-    };
-    let bailed_out = Verdict::BailedOut {
-        reason: gpu_kernels::BailOut::Undefined,
-        instruction: 1,
-    };
-    let skipped = BTreeMap::from([(Kind(2), 7), (Kind(5), 1)]);
-    let kinds = [Kind(2), Kind(2), Kind(3)];
-    let verdicts = [done, bailed_out, done, bailed_out];
-    let left = |kind, skipped, bailed_out| Fallback {
-        kind: Kind(kind),
-        skipped,
-        bailed_out,
-    };
-    // The kind of the last evaluation was not given.
-    let expected = [left(0, 0, 1), left(2, 7, 1), left(5, 1, 0)];
-    assert_eq!(fallback(&skipped, &kinds, &verdicts), expected);
-    assert_eq!(fallback(&BTreeMap::new(), &kinds, &[done; 3]), []);
 }

@@ -1,22 +1,22 @@
-//! Executors that fail: which are still used, who takes over their batches, and when they are tried again.
+//! Devices that fail: which are still used, who takes over their windows, and when they are tried again.
 
+use std::ops::Range;
 use std::time::Duration;
 
-use super::{BatchId, Ended, HOST, InFlight, Scheduler, Waiting};
-use crate::work::Failure;
+use super::{Failure, GivenBack, InFlight, Scheduler, WindowId};
 
-/// How many batches in a row may fail before an executor counts as lost.
+/// How many windows in a row may fail before a device counts as lost.
 const STRIKES: u32 = 3;
 
-/// How often a lost executor is tried again.
+/// How often a lost device is tried again.
 const RECOVERIES: u32 = 6;
 
-/// Whether an executor is used.
+/// Whether a device is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
     #[default]
     Working,
-    /// It is reopened with the next batch.
+    /// It is reopened with the next window.
     Recovering,
     /// Not used before this time.
     Lost(Duration),
@@ -26,12 +26,12 @@ enum State {
     Gone,
 }
 
-/// The health of an executor.
+/// The health of a device.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
     state: State,
     strikes: u32,
-    /// How often it was lost since it last finished a batch.
+    /// How often it was lost since it last finished a window.
     losses: u32,
 }
 
@@ -48,12 +48,12 @@ impl Standing {
         }
     }
 
-    /// Whether it gets only one batch at a time, since it may fail again.
+    /// Whether it gets only one window at a time, since it may fail again.
     pub(super) fn is_doubtful(&self) -> bool {
         self.state == State::Recovering || self.strikes > 0 || self.losses > 0
     }
 
-    /// A batch is started; returns whether the executor has to be reopened for it.
+    /// A window is claimed; returns whether the device has to be reopened for it.
     pub(super) fn begin(&mut self) -> bool {
         let recovers = self.state == State::Recovering;
         if recovers {
@@ -67,7 +67,7 @@ impl Standing {
         self.losses = 0;
     }
 
-    /// An executor that hung has answered: it is tried again like one that was lost.
+    /// A device that hung has answered: it is tried again like one that was lost.
     pub(super) fn answered(&mut self) {
         if self.state == State::Hung {
             self.state = State::Recovering;
@@ -95,155 +95,124 @@ impl Standing {
 }
 
 impl Scheduler {
-    /// Makes the executors available again whose delay is over.
-    pub(super) fn revive(&mut self, now: Duration) {
-        for executor in &mut self.executors {
-            let standing = &mut executor.standing;
+    /// Makes the devices available again whose delay is over.
+    pub fn revive(&mut self, now: Duration) {
+        for device in &mut self.devices {
+            let standing = &mut device.standing;
             if matches!(standing.state, State::Lost(until) if until <= now) {
                 standing.state = State::Recovering;
             }
         }
     }
 
-    /// The next time at which something is due besides the end of a batch: [`expire`](Self::expire), or the retry of
-    /// a lost executor while items are queued.
+    /// The next time at which something is due besides the end of a window: [`expire`](Self::expire), or the retry of
+    /// a lost device while items are unclaimed.
     pub fn wake(&self) -> Option<Duration> {
-        let deadlines = self.in_flight.values().filter_map(|flight| flight.deadline);
-        let waits = !self.waiting.is_empty();
-        let returns = self.executors.iter().filter_map(|executor| {
-            let returns = executor.standing.returns();
-            returns.filter(|_| waits)
+        let received = self.in_flight.values().filter_map(|flight| flight.received);
+        let is_waiting = !self.fresh.is_empty() || !self.given_back.is_empty();
+        let returns = self.devices.iter().filter_map(|device| {
+            let returns = device.standing.returns();
+            returns.filter(|_| is_waiting)
         });
-        deadlines.chain(returns).min()
+        received.map(|(_, deadline)| deadline).chain(returns).min()
     }
 
-    /// Gives up the batches whose time limit is over, and returns them with their executors, which are not used again
+    /// Gives up the windows whose time limit is over, and returns them with their devices, which are not used again
     /// before they [answer](Self::answered).
-    pub fn expire(&mut self, now: Duration) -> Vec<(BatchId, usize)> {
+    pub fn expire(&mut self, now: Duration) -> Vec<(WindowId, usize)> {
         let late = self.in_flight.iter().filter(|(_, flight)| {
-            let deadline = flight.deadline;
-            deadline.is_some_and(|deadline| deadline <= now)
+            let received = flight.received;
+            received.is_some_and(|(_, deadline)| deadline <= now)
         });
-        let late: Vec<_> = late.map(|(batch, _)| *batch).collect();
+        let late: Vec<_> = late.map(|(window, _)| *window).collect();
         let mut given_up = Vec::new();
-        for batch in late {
-            // Later batches of the same executor are given up with it.
-            let Some(flight) = self.in_flight.get(&batch) else {
+        for window in late {
+            // Later windows of the same device are given up with it.
+            let Some(flight) = self.in_flight.get_mut(&window) else {
                 continue;
             };
-            let executor = flight.executor;
-            self.executors[executor].standing.hang();
-            let batches = self.take_back(executor, Some(batch));
-            given_up.extend(batches.into_iter().map(|batch| (batch, executor)));
+            let device = flight.device;
+            flight.failed |= 1 << device;
+            self.devices[device].standing.hang();
+            let windows = self.give_back_all(device);
+            given_up.extend(windows.into_iter().map(|window| (window, device)));
         }
         given_up
     }
 
-    /// Requeues all batches of an executor. Records that the executor failed on `culprit`.
-    fn take_back(&mut self, executor: usize, culprit: Option<BatchId>) -> Vec<BatchId> {
-        let batches = std::mem::take(&mut self.executors[executor].in_flight);
-        self.executors[executor].activity.failed += batches.len() as u64;
-        for batch in &batches {
-            if let Some(mut flight) = self.in_flight.remove(batch) {
-                if culprit == Some(*batch) {
-                    flight.failed |= 1 << executor;
-                }
-                self.put_back(&flight);
+    /// Gives back all windows of a device.
+    fn give_back_all(&mut self, device: usize) -> Vec<WindowId> {
+        let windows = std::mem::take(&mut self.devices[device].in_flight);
+        self.devices[device].activity.failed += windows.len() as u64;
+        for window in &windows {
+            if let Some(flight) = self.in_flight.remove(window) {
+                self.give_back(flight.items, flight.failed);
             }
         }
-        batches
+        windows
     }
 
-    fn put_back(&mut self, flight: &InFlight) {
-        let mix = self.items.mix(&flight.items);
-        self.mix.join(&mix);
-        let waiting = Waiting {
-            end: flight.items.end,
-            failed: flight.failed,
+    fn give_back(&mut self, items: Range<u64>, failed: u64) {
+        let given_back = GivenBack {
+            end: items.end,
+            failed,
         };
-        self.waiting.insert(flight.items.start, waiting);
+        self.given_back.insert(items.start, given_back);
     }
 
-    /// Handles the failure of a batch.
-    pub(super) fn handle_failure(
-        &mut self,
-        now: Duration,
-        mut flight: InFlight,
-        failure: Failure,
-    ) -> Ended {
-        let executor = flight.executor;
-        let count = flight.items.end - flight.items.start;
+    /// Handles the failure of a window.
+    pub(super) fn handle_failure(&mut self, now: Duration, flight: InFlight, failure: &Failure) {
+        let InFlight {
+            device,
+            items,
+            failed,
+            ..
+        } = flight;
+        let count = items.end - items.start;
         let recovery = self.policy.recovery;
-        let state = &mut self.executors[executor];
-        if executor == HOST {
-            // The host is the last resort. A batch that fails is split down to single items; an item that fails is
-            // given up.
-            state.activity.failed += 1;
-            if count == 1 {
-                self.finish(flight.items.clone());
-                return Ended::GivenUp(flight.items.start, failure);
-            }
-            self.halve(&flight);
-            return Ended::Dropped;
-        }
+        let state = &mut self.devices[device];
+        let failed_here = failed | 1 << device;
         match failure {
             Failure::OutOfMemory if count > 1 => {
                 state.activity.split += 1;
                 state.fits = count / 2;
-                self.halve(&flight);
+                let middle = items.start + count / 2;
+                self.give_back(items.start..middle, failed);
+                self.give_back(middle..items.end, failed);
             }
             Failure::OutOfMemory if !state.alone && !state.in_flight.is_empty() => {
-                // Other batches hold the memory that it needs.
+                // Other windows hold the memory that it needs.
                 state.activity.split += 1;
                 state.fits = 1;
                 state.alone = true;
-                self.put_back(&flight);
+                self.give_back(items, failed);
             }
             Failure::OutOfMemory => {
                 state.activity.too_large += 1;
-                flight.failed = !0;
-                self.strike(now, &flight);
+                self.give_back(items, !0);
+                self.strike(now, device);
             }
             Failure::Failed(_) => {
                 state.activity.failed += 1;
-                flight.failed |= 1 << executor;
-                self.strike(now, &flight);
+                self.give_back(items, failed_here);
+                self.strike(now, device);
             }
             Failure::Lost(_) | Failure::Hung => {
                 state.activity.failed += 1;
                 state.standing.lose(now, recovery);
-                flight.failed |= 1 << executor;
-                self.put_back(&flight);
-                self.take_back(executor, None);
+                self.give_back(items, failed_here);
+                self.give_back_all(device);
             }
         }
-        Ended::Dropped
     }
 
-    /// Requeues a batch that failed. An executor with several failures in a row counts as lost.
-    fn strike(&mut self, now: Duration, flight: &InFlight) {
-        let recovery = self.policy.recovery;
-        let standing = &mut self.executors[flight.executor].standing;
+    /// Counts a failure of a device: with several in a row it counts as lost.
+    fn strike(&mut self, now: Duration, device: usize) {
+        let standing = &mut self.devices[device].standing;
         standing.strikes += 1;
-        let is_lost = standing.strikes >= STRIKES;
-        if is_lost {
-            standing.lose(now, recovery);
-        }
-        self.put_back(flight);
-        if is_lost {
-            self.take_back(flight.executor, None);
-        }
-    }
-
-    /// Requeues the items of a batch in two halves.
-    fn halve(&mut self, flight: &InFlight) {
-        let InFlight { items, .. } = flight;
-        let middle = items.start + (items.end - items.start) / 2;
-        for half in [items.start..middle, middle..items.end] {
-            self.put_back(&InFlight {
-                items: half,
-                ..flight.clone()
-            });
+        if standing.strikes >= STRIKES {
+            standing.lose(now, self.policy.recovery);
+            self.give_back_all(device);
         }
     }
 }

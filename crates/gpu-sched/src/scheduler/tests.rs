@@ -1,33 +1,33 @@
 mod simulated;
 
 use super::*;
-use crate::work::Kind;
 
-/// An executor with this name that may have this many batches in flight.
-pub(crate) fn description(name: &str, in_flight: usize) -> ExecutorDescription {
-    ExecutorDescription {
+/// A device with this name that may have this many windows in flight.
+pub(crate) fn description(name: &str, in_flight: usize) -> DeviceDescription {
+    DeviceDescription {
         name: name.to_owned(),
-        guess: Cost {
-            overhead: 1e-5,
-            bandwidth: f64::INFINITY,
-            unit: 1e-6,
-        },
-        batch: (1, 1000),
+        unit: 1e-6,
+        most: 1000,
         in_flight,
         free: None,
     }
 }
+
+/// Any number of items may be claimed.
+pub(crate) const HOST: Host = Host {
+    room: u64::MAX,
+    unit: 1e-6,
+};
 
 fn scheduler(devices: usize) -> Scheduler {
     let policy = Policy {
         placement: Placement::Devices,
         batch: Some(100),
         time_limit: Duration::from_secs(5),
-        patience: 1.0,
         recovery: Duration::from_secs(1),
         ..Policy::default()
     };
-    let mut scheduler = Scheduler::new(description("host", 1), policy);
+    let mut scheduler = Scheduler::new(policy);
     for device in 0..devices {
         scheduler.add(description(&format!("device {device}"), 1));
     }
@@ -38,14 +38,6 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-fn submit(scheduler: &mut Scheduler, count: u64) {
-    let item = Item {
-        kind: Kind(1),
-        bytes: 1,
-    };
-    scheduler.submit([(item, count)]);
-}
-
 fn lost() -> Result<Made, Failure> {
     Err(Failure::Lost("gone".to_owned()))
 }
@@ -54,62 +46,60 @@ fn failed() -> Result<Made, Failure> {
     Err(Failure::Failed("no".to_owned()))
 }
 
-/// The batches to start now.
-fn started(scheduler: &mut Scheduler, now: Duration) -> Vec<Start> {
-    std::iter::from_fn(|| scheduler.start(now)).collect()
+fn activity(scheduler: &Scheduler) -> Activity {
+    *scheduler.activities().next().unwrap().1
+}
+
+/// Who claims the next items: a device, or the host if no device may.
+fn claimed(scheduler: &mut Scheduler, now: Duration) -> Option<(Option<Window>, Range<u64>)> {
+    if let Some(window) = scheduler.claim(now, HOST) {
+        let items = window.items.clone();
+        return Some((Some(window), items));
+    }
+    let items = scheduler.for_host()?;
+    scheduler.take(items.start, items.end);
+    Some((None, items))
 }
 
 #[test]
 fn what_does_not_fit_is_halved_in_order_down_to_the_host() {
     let mut scheduler = scheduler(1);
-    submit(&mut scheduler, 5);
+    scheduler.begin(0..5);
     let mut seen = Vec::new();
-    while let Some(start) = scheduler.start(seconds(1)) {
-        seen.push((start.executor, start.items.clone()));
-        let result = match start.executor {
-            HOST => Ok(Made::default()),
-            _ => Err(Failure::OutOfMemory),
-        };
-        scheduler.ended(seconds(1), start.batch, result);
+    while let Some((window, items)) = claimed(&mut scheduler, seconds(1)) {
+        seen.push((window.is_some(), items));
+        if let Some(window) = window {
+            scheduler.ended(seconds(1), window.id, Err(Failure::OutOfMemory));
+        }
     }
     // Three single items in a row do not fit: the device counts as lost.
-    let expected = [
-        (1, 0..5),
-        (1, 0..2),
-        (1, 0..1),
-        (HOST, 0..1),
-        (1, 1..2),
-        (HOST, 1..2),
-        (1, 2..3),
-    ];
+    let expected = [0..5, 0..2, 0..1, 1..2, 2..3].map(|items| (true, items));
     assert_eq!(seen[..expected.len()], expected);
-    assert!(
-        seen[expected.len()..]
-            .iter()
-            .all(|(executor, _)| *executor == HOST)
-    );
-    assert_eq!(scheduler.left(), 0);
-    assert_eq!(scheduler.activity(1).too_large, 3);
+    let others = [0..1, 1..2, 2..3, 3..5].map(|items| (false, items));
+    assert_eq!(seen[expected.len()..], others);
+    assert!(scheduler.is_over());
+    assert_eq!(activity(&scheduler).too_large, 3);
 }
 
 #[test]
-fn a_batch_that_fails_goes_to_another() {
+fn a_window_that_fails_goes_to_another() {
     let mut scheduler = scheduler(2);
-    submit(&mut scheduler, 50);
-    let first = scheduler.start(seconds(1)).unwrap();
-    assert_eq!(
-        scheduler.ended(seconds(1), first.batch, failed()),
-        Ended::Dropped
-    );
-    let second = scheduler.start(seconds(1)).unwrap();
+    scheduler.begin(0..50);
+    let first = scheduler.claim(seconds(1), HOST).unwrap();
+    assert_eq!(scheduler.ended(seconds(1), first.id, failed()), None);
+    let second = scheduler.claim(seconds(1), HOST).unwrap();
     assert_eq!(second.items, first.items);
-    assert_ne!(second.executor, first.executor);
-    scheduler.ended(seconds(1), second.batch, failed());
-    let third = scheduler.start(seconds(1)).unwrap();
-    assert_eq!((third.executor, &third.items), (HOST, &first.items));
-    let ended = scheduler.ended(seconds(2), third.batch, Ok(Made::default()));
-    assert_eq!(ended, Ended::Done(0..50));
-    assert_eq!(scheduler.left(), 0);
+    assert_ne!(second.device, first.device);
+    assert_eq!(scheduler.for_host(), None);
+    scheduler.ended(seconds(1), second.id, failed());
+    assert_eq!(scheduler.claim(seconds(1), HOST), None);
+    let third = scheduler.for_host().unwrap();
+    assert_eq!((&third, scheduler.waiting()), (&first.items, 50));
+    // The host claims some of them.
+    scheduler.take(third.start, 20);
+    assert_eq!(scheduler.for_host(), Some(20..50));
+    scheduler.take(20, 50);
+    assert!(scheduler.is_over());
 }
 
 #[test]
@@ -118,22 +108,15 @@ fn a_lost_device_is_opened_anew_later_each_time_and_given_up_at_last() {
     let mut now = seconds(1);
     let mut waits = Vec::new();
     for _ in 0..8 {
-        submit(&mut scheduler, 10);
-        for start in started(&mut scheduler, now) {
-            let result = match start.executor {
-                HOST => Ok(Made::default()),
-                _ => lost(),
-            };
-            scheduler.ended(now, start.batch, result);
+        scheduler.begin(0..10);
+        while let Some((window, _)) = claimed(&mut scheduler, now) {
+            if let Some(window) = window {
+                scheduler.ended(now, window.id, lost());
+            }
         }
-        // The host has finished the fallback work.
-        for start in started(&mut scheduler, now) {
-            assert_eq!(start.executor, HOST);
-            scheduler.ended(now, start.batch, Ok(Made::default()));
-        }
-        assert_eq!(scheduler.left(), 0);
+        assert!(scheduler.is_over());
         let lost_at = now;
-        while !scheduler.executors[1].standing.is_asked() && now < lost_at + seconds(100) {
+        while !scheduler.devices[0].standing.is_asked() && now < lost_at + seconds(100) {
             now += Duration::from_millis(500);
             scheduler.revive(now);
         }
@@ -143,109 +126,117 @@ fn a_lost_device_is_opened_anew_later_each_time_and_given_up_at_last() {
 }
 
 #[test]
-fn who_comes_back_is_opened_anew_with_one_batch() {
+fn who_comes_back_is_opened_anew_with_one_window() {
     let mut scheduler = scheduler(1);
-    submit(&mut scheduler, 300);
-    let start = scheduler.start(seconds(1)).unwrap();
-    assert!(!start.recover);
-    scheduler.ended(seconds(1), start.batch, lost());
-    let on_host = scheduler.start(seconds(1)).unwrap();
-    assert_eq!(on_host.executor, HOST);
-    let again = scheduler.start(seconds(3)).unwrap();
-    assert_eq!((again.executor, again.recover), (1, true));
-    scheduler.ended(seconds(3), again.batch, Ok(Made::default()));
-    let next = scheduler.start(seconds(3)).unwrap();
-    assert_eq!((next.executor, next.recover), (1, false));
+    scheduler.begin(0..300);
+    let window = scheduler.claim(seconds(1), HOST).unwrap();
+    assert!(!window.recover);
+    scheduler.ended(seconds(1), window.id, lost());
+    assert_eq!(scheduler.for_host(), Some(0..100));
+    assert_eq!(scheduler.wake(), Some(seconds(2)));
+    scheduler.take(0, 100);
+    let again = scheduler.claim(seconds(3), HOST).unwrap();
+    assert!(again.recover);
+    scheduler.ended(seconds(3), again.id, Ok(Made::default()));
+    let next = scheduler.claim(seconds(3), HOST).unwrap();
+    assert!(!next.recover);
 }
 
 #[test]
 fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     let mut scheduler = scheduler(2);
-    submit(&mut scheduler, 200);
-    let both = started(&mut scheduler, seconds(1));
-    assert_eq!(both.len(), 2);
-    for start in &both {
-        scheduler.handed_over(seconds(1), start.batch);
+    scheduler.begin(0..200);
+    let both = [(); 2].map(|()| scheduler.claim(seconds(1), HOST).unwrap());
+    for window in &both {
+        scheduler.handed_over(seconds(1), window.id);
     }
     assert_eq!(scheduler.wake(), Some(seconds(6)));
-    scheduler.ended(seconds(2), both[1].batch, Ok(Made::default()));
+    scheduler.ended(seconds(2), both[1].id, Ok(Made::default()));
     assert_eq!(scheduler.expire(seconds(5)), []);
     let given_up = scheduler.expire(seconds(6));
-    assert_eq!(given_up, [(both[0].batch, both[0].executor)]);
-    let again = scheduler.start(seconds(6)).unwrap();
+    assert_eq!(given_up, [(both[0].id, both[0].device)]);
+    let again = scheduler.claim(seconds(6), HOST).unwrap();
     assert_eq!(again.items, both[0].items);
-    assert_eq!(again.executor, both[1].executor);
+    assert_eq!(again.device, both[1].device);
     // The late answer arrives.
-    let late = scheduler.ended(seconds(7), both[0].batch, Ok(Made::default()));
-    assert_eq!(late, Ended::Dropped);
-    assert!(!scheduler.executors[both[0].executor].standing.is_asked());
-    scheduler.answered(both[0].executor);
-    assert!(scheduler.executors[both[0].executor].standing.is_asked());
-    let ended = scheduler.ended(seconds(8), again.batch, Ok(Made::default()));
-    assert_eq!(ended, Ended::Done(both[0].items.clone()));
-    assert_eq!(scheduler.left(), 0);
+    assert_eq!(
+        scheduler.ended(seconds(7), both[0].id, Ok(Made::default())),
+        None
+    );
+    assert!(!scheduler.devices[both[0].device].standing.is_asked());
+    scheduler.answered(both[0].device);
+    assert!(scheduler.devices[both[0].device].standing.is_asked());
+    let ended = scheduler.ended(seconds(8), again.id, Ok(Made::default()));
+    assert_eq!(ended, Some(both[0].items.clone()));
+    assert!(scheduler.is_over());
 }
 
 #[test]
 fn what_waits_for_its_preparation_is_not_late() {
     let mut scheduler = scheduler(1);
-    submit(&mut scheduler, 100);
-    let start = scheduler.start(seconds(1)).unwrap();
+    scheduler.begin(0..100);
+    let window = scheduler.claim(seconds(1), HOST).unwrap();
     assert_eq!(scheduler.wake(), None);
     assert_eq!(scheduler.expire(seconds(1000)), []);
-    // The time limit of five seconds begins when the device has received the batch.
-    scheduler.handed_over(seconds(1000), start.batch);
+    // The time limit of five seconds begins when the device has received the window.
+    scheduler.handed_over(seconds(1000), window.id);
     assert_eq!(scheduler.wake(), Some(seconds(1005)));
     assert_eq!(scheduler.expire(seconds(1004)), []);
     let given_up = scheduler.expire(seconds(1005));
-    assert_eq!(given_up, [(start.batch, 1)]);
-    // A batch that was given up meanwhile is ignored.
-    scheduler.handed_over(seconds(1005), start.batch);
+    assert_eq!(given_up, [(window.id, 0)]);
+    // A window that was given up meanwhile is ignored.
+    scheduler.handed_over(seconds(1005), window.id);
     assert_eq!(scheduler.wake(), None);
 }
 
 #[test]
-fn what_is_abandoned_is_dropped() {
+fn a_slow_device_has_the_time_that_its_window_is_expected_to_take() {
     let mut scheduler = scheduler(1);
-    submit(&mut scheduler, 10);
-    let start = scheduler.start(seconds(1)).unwrap();
-    scheduler.abandon();
-    assert_eq!(scheduler.left(), 0);
+    scheduler.begin(0..200);
+    let window = scheduler.claim(seconds(0), HOST).unwrap();
+    scheduler.handed_over(seconds(0), window.id);
+    let made = Made {
+        tried: 100,
+        ..Made::default()
+    };
+    // A second per item.
+    scheduler.ended(seconds(100), window.id, Ok(made));
+    let window = scheduler.claim(seconds(100), HOST).unwrap();
+    scheduler.handed_over(seconds(100), window.id);
+    let limit = scheduler.wake().unwrap();
+    assert!((limit.as_secs_f64() - 2100.0).abs() < 1.0, "{limit:?}");
+}
+
+#[test]
+fn what_is_left_of_an_earlier_batch_is_dropped() {
+    let mut scheduler = scheduler(1);
+    scheduler.begin(0..10);
+    let window = scheduler.claim(seconds(1), HOST).unwrap();
+    scheduler.begin(0..7);
     assert_eq!(
-        scheduler.ended(seconds(1), start.batch, Ok(Made::default())),
-        Ended::Dropped
+        scheduler.ended(seconds(1), window.id, Ok(Made::default())),
+        None
     );
-    submit(&mut scheduler, 10);
-    assert_eq!(scheduler.start(seconds(1)).unwrap().items, 10..20);
+    assert_eq!(scheduler.claim(seconds(1), HOST).unwrap().items, 0..7);
 }
 
 #[test]
-fn there_is_a_most_number_of_executors() {
-    let mut scheduler = scheduler(MOST_EXECUTORS - 1);
-    assert_eq!(scheduler.executors(), MOST_EXECUTORS);
-    assert_eq!(scheduler.add(description("one more", 1)), None);
-}
-
-#[test]
-fn ten_thousand_batches_leave_nothing_behind() {
+fn after_a_stop_windows_in_flight_are_finished_and_no_other_begins() {
     let mut scheduler = scheduler(2);
-    for round in 0..10_000_u64 {
-        submit(&mut scheduler, round % 300);
-        while let Some(start) = scheduler.start(seconds(round)) {
-            let result = match round % 7 {
-                3 => Err(Failure::OutOfMemory),
-                5 => failed(),
-                _ => Ok(Made::default()),
-            };
-            let result = match start.executor {
-                HOST => Ok(Made::default()),
-                _ => result,
-            };
-            scheduler.ended(seconds(round), start.batch, result);
-        }
-        assert_eq!(scheduler.left(), 0);
-    }
-    assert_eq!(scheduler.items.runs(), 0);
-    assert!(scheduler.waiting.is_empty() && scheduler.in_flight.is_empty());
-    assert_eq!(scheduler.mix, Mix::default());
+    scheduler.begin(0..1000);
+    let both = [(); 2].map(|()| scheduler.claim(seconds(1), HOST).unwrap());
+    scheduler.ended(seconds(1), both[0].id, failed());
+    assert_eq!(scheduler.stop(), [both[0].items.clone()]);
+    assert_eq!(scheduler.claim(seconds(2), HOST), None);
+    assert_eq!((scheduler.for_host(), scheduler.is_over()), (None, false));
+    let ended = scheduler.ended(seconds(2), both[1].id, Ok(Made::default()));
+    assert_eq!(ended, Some(both[1].items.clone()));
+    assert!(scheduler.is_over());
+}
+
+#[test]
+fn there_is_a_most_number_of_devices() {
+    let mut scheduler = scheduler(MOST_DEVICES);
+    assert_eq!(scheduler.activities().len(), MOST_DEVICES);
+    assert_eq!(scheduler.add(description("one more", 1)), None);
 }

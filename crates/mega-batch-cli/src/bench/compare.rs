@@ -10,6 +10,7 @@ use anyhow::{anyhow, bail};
 use mega_batch::escaped;
 use mega_batch::inputs::read_text;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::report::in_our_words;
 
@@ -17,19 +18,30 @@ use super::document::{Change, Compared, Comparison, Document, SCHEMA};
 use super::plan::BenchMode;
 use super::statistics::geometric_mean;
 
-/// What every version of the document begins with.
+/// By what a document is known.
 #[derive(Deserialize)]
 struct Head {
-    schema: u32,
+    schema: Option<u32>,
+    /// In the documents of `prove`, which was another command once.
+    #[serde(alias = "stage", alias = "rows", alias = "settings")]
+    prove: Option<IgnoredAny>,
 }
 
 /// Reads an earlier document. An error says the file, the place in it, and what was expected.
 pub(crate) fn read(file: &Path) -> anyhow::Result<Document> {
     let name = escaped(&file.to_string_lossy()).into_owned();
     let text = read_text(file)?;
-    let Head { schema } = parsed(text.as_bytes(), &name)?;
-    if schema != SCHEMA {
-        bail!("{name}: schema: expected {SCHEMA}, found {schema}");
+    let Head { schema, prove } = parsed(text.as_bytes(), &name)?;
+    if prove.is_some() {
+        bail!(
+            "{name}: expected the bench.json of a benchmark, found a document of an earlier version's `prove` or \
+             `bench --backend`, which is not compared"
+        );
+    }
+    match schema {
+        Some(SCHEMA) => {}
+        Some(found) => bail!("{name}: schema: expected {SCHEMA}, found {found}"),
+        None => bail!("{name}: expected the bench.json of a benchmark: `schema` is missing"),
     }
     parsed(text.as_bytes(), &name)
 }
@@ -45,8 +57,8 @@ fn parsed<'t, T: Deserialize<'t>>(text: &'t [u8], name: &str) -> anyhow::Result<
 /// Compares this benchmark with an earlier one.
 pub(crate) fn compare(here: &Document, kept: &Document, file: &Path) -> Comparison {
     let mut cells = Vec::new();
-    for cell in &here.cells {
-        let Some(other) = kept.cell(cell.kind, cell.size, cell.mode) else {
+    for cell in &here.found.cells {
+        let Some(other) = kept.cell(&cell.kind, cell.size, cell.mode) else {
             continue;
         };
         let (new, old) = (cell.seconds, other.seconds);
@@ -62,7 +74,7 @@ pub(crate) fn compare(here: &Document, kept: &Document, file: &Path) -> Comparis
         let least = old.lower_quartile / new.upper_quartile;
         let greatest = old.upper_quartile / new.lower_quartile;
         cells.push(Compared {
-            kind: cell.kind,
+            kind: cell.kind.clone(),
             size: cell.size,
             mode: cell.mode,
             ratio: old.median / new.median,
@@ -101,7 +113,10 @@ fn remarks(here: &Document, kept: &Document, common: usize) -> Vec<String> {
         format!("{} s a cell", plan.seconds_per_cell)
     };
     differs("plan", time(here), time(kept));
-    for (name, count) in [("here", here.cells.len()), ("there", kept.cells.len())] {
+    for (name, count) in [
+        ("here", here.found.cells.len()),
+        ("there", kept.found.cells.len()),
+    ] {
         if count > common {
             remarks.push(format!(
                 "{} of {count} cells were measured {name} alone",
@@ -125,14 +140,13 @@ impl Comparison {
                 changes.map(|change| cells.iter().filter(|cell| cell.change == change).count());
             Some((mode, mean, counts))
         };
-        BenchMode::ALL.iter().copied().filter_map(of_mode).collect()
+        BenchMode::ALL.into_iter().filter_map(of_mode).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::targets::tests::{cell, document};
-    use super::super::workload::Workload;
     use super::*;
 
     fn twice() -> [Document; 2] {
@@ -144,7 +158,7 @@ mod tests {
     fn what_is_within_the_noise_is_said_to_be() {
         let [mut here, kept] = twice();
         let same = compare(&here, &kept, Path::new("kept.json"));
-        assert_eq!(same.cells.len(), kept.cells.len());
+        assert_eq!(same.cells.len(), kept.found.cells.len());
         assert!(
             same.cells
                 .iter()
@@ -152,23 +166,30 @@ mod tests {
         );
         assert!(same.remarks.is_empty(), "{:?}", same.remarks);
 
-        let (kind, size) = (Workload::Batt, 100);
-        here.cells
-            .retain(|cell| (cell.kind, cell.size) != (kind, size));
-        here.cells
+        let (kind, size) = ("batt", 100);
+        here.found
+            .cells
+            .retain(|cell| (&*cell.kind, cell.size) != (kind, size));
+        here.found
+            .cells
             .push(cell(kind, size, BenchMode::Sequential, 1.5));
-        here.cells.push(cell(kind, size, BenchMode::Parallel, 1.0));
+        here.found
+            .cells
+            .push(cell(kind, size, BenchMode::Parallel, 1.0));
         let found = compare(&here, &kept, Path::new("kept.json"));
         let of_kind = found
             .cells
             .iter()
-            .filter(|cell| (cell.kind, cell.size) == (kind, size));
+            .filter(|cell| (&*cell.kind, cell.size) == (kind, size));
         let changes: Vec<_> = of_kind.map(|cell| cell.change).collect();
         assert_eq!(changes, [Change::Faster, Change::Slower]);
         let (mode, mean, counts) = found.by_mode()[0];
         assert_eq!(
             (mode, counts),
-            (BenchMode::Sequential, [1, 0, kept.cells.len() / 2 - 1])
+            (
+                BenchMode::Sequential,
+                [1, 0, kept.found.cells.len() / 2 - 1]
+            )
         );
         assert!(mean > 1.0);
     }
@@ -179,18 +200,18 @@ mod tests {
         here.environment.machine.host.threads = 4;
         here.plan.workers = 4;
         here.plan.seconds_per_cell = 0.1;
-        here.cells.retain(|cell| cell.size > 1);
+        here.found.cells.retain(|cell| cell.size > 1);
         let found = compare(&here, &kept, Path::new("kept.json"));
-        let alone = kept.cells.len() - here.cells.len();
+        let alone = kept.found.cells.len() - here.found.cells.len();
         assert_eq!(
             found.remarks,
             [
                 "another machine: amd-epyc-tm-7r13-4-cores here, amd-epyc-tm-7r13-2-cores there",
                 "another number of workers: 4 here, 2 there",
-                "another plan: 0.1 s a cell here, 0.7 s a cell there",
+                "another plan: 0.1 s a cell here, 0.03 s a cell there",
                 &format!(
                     "{alone} of {} cells were measured there alone",
-                    kept.cells.len()
+                    kept.found.cells.len()
                 ),
             ]
         );
@@ -210,7 +231,7 @@ mod tests {
         let read_again = read(&file).unwrap();
         // Reading may change the last digit of a number.
         let found = compare(&read_again, &document, &file);
-        assert_eq!(found.cells.len(), document.cells.len());
+        assert_eq!(found.cells.len(), document.found.cells.len());
         let same = |cell: &Compared| (cell.ratio - 1.0).abs() < 1e-9;
         assert!(found.cells.iter().all(same) && found.remarks.is_empty());
         assert!(read_again.verdict.is_empty());
@@ -229,8 +250,16 @@ mod tests {
                 "kept.json: schema: expected 1, found 9",
             ),
             (
-                text.replace("\"transform\"", "\"other\""),
-                "kind `other`: expected one of transform, ",
+                r#"{ "schema": 1, "device": "a", "settings": {}, "stages": [] }"#.to_owned(),
+                "found a document of an earlier version's `prove`",
+            ),
+            (
+                r#"{ "stage": "modes", "result": {} }"#.to_owned(),
+                "found a document of an earlier version's `prove`",
+            ),
+            (
+                "{}".to_owned(),
+                "kept.json: expected the bench.json of a benchmark",
             ),
             (
                 "{ \"schema\": 1 }".to_owned(),

@@ -8,7 +8,6 @@ use std::path::Path;
 use mega_batch::VERSION;
 use serde::{Deserialize, Serialize};
 
-use super::folder_name;
 use crate::machine::{DeviceReport, MachineReport, Opened, line};
 
 /// The machine, the engine, and whether this is a Kaggle notebook.
@@ -28,7 +27,17 @@ pub(crate) struct Environment {
     pub(crate) load: Option<f64>,
     /// Set if this is a Kaggle notebook.
     pub(crate) kaggle: Option<Kaggle>,
+    /// A note that the figures are not those of a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
 }
+
+/// The note on results of a driver other than NVIDIA's.
+const FAKE: &str = "made with a fake driver, which executes the kernels on the CPU: nothing here is a measurement \
+                    of a GPU";
+
+/// The environment variable that configures the fake driver; without it its devices are called `fake 0` and so on.
+const FAKE_DRIVER: &str = "FAKE_CUDA_DRIVER";
 
 /// A Kaggle notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,29 +68,30 @@ impl Environment {
     /// The environment of this process. Opens the devices to see whether they can be used.
     pub(crate) fn here(emulated: bool, commit: Option<String>) -> Self {
         let opened = Opened::here();
+        let machine = MachineReport::new(&opened, emulated);
+        let is_fake = |name: &&str| name.starts_with("fake ");
+        let is_fake =
+            std::env::var_os(FAKE_DRIVER).is_some() || gpus(&machine).first().is_some_and(is_fake);
         let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         Self {
             engine_version: VERSION.to_owned(),
             commit,
             os: std::env::consts::OS.to_owned(),
-            machine: MachineReport::new(&opened, emulated),
+            machine,
             physical_cores: physical_cores(&cpus),
             load: load_of(&load),
             kaggle: Kaggle::of(
                 &|name| std::env::var_os(name),
                 Path::new("/kaggle").is_dir(),
             ),
+            note: is_fake.then(|| FAKE.to_owned()),
         }
     }
 
     /// The names of the usable GPUs.
     pub(crate) fn gpus(&self) -> Vec<&str> {
-        let gpus = self.machine.gpus.iter().filter_map(|gpu| match gpu {
-            DeviceReport::Usable(gpu) => Some(gpu.name.as_str()),
-            DeviceReport::Unusable { .. } => None,
-        });
-        gpus.collect()
+        gpus(&self.machine)
     }
 
     /// Why there is no usable GPU.
@@ -150,8 +160,29 @@ impl Display for Environment {
                 format!("yes, {run_type}, {rerun}")
             }
         };
-        line(f, "Kaggle", kaggle)
+        line(f, "Kaggle", kaggle)?;
+        match &self.note {
+            Some(note) => line(f, "note", note),
+            None => Ok(()),
+        }
     }
+}
+
+fn gpus(machine: &MachineReport) -> Vec<&str> {
+    let gpus = machine.gpus.iter().filter_map(|gpu| match gpu {
+        DeviceReport::Usable(gpu) => Some(gpu.name.as_str()),
+        DeviceReport::Unusable { .. } => None,
+    });
+    gpus.collect()
+}
+
+/// A processor or device name in the form used for folders: `nvidia-h200`.
+fn folder_name(name: &str) -> String {
+    let words = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|w| !w.is_empty());
+    let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+    words.join("-")
 }
 
 /// The number of cores in `/proc/cpuinfo`, counted by socket and core numbers.
@@ -177,7 +208,7 @@ fn load_of(text: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use crate::machine::{HostReport, Usable};
 
     use super::*;
@@ -211,6 +242,7 @@ pub(super) mod tests {
             physical_cores: Some(threads),
             load: None,
             kaggle: None,
+            note: None,
         }
     }
 
@@ -282,6 +314,11 @@ pub(super) mod tests {
             (here.gpus(), here.why_no_gpu().as_str()),
             (vec!["Tesla T4"], "too old")
         );
+    }
+
+    #[test]
+    fn the_fake_driver_is_known_by_its_variable() {
+        assert_eq!(FAKE_DRIVER, fake_cuda_driver::VARIABLE);
     }
 
     #[test]

@@ -1,175 +1,242 @@
-//! The benchmark: modes by kinds by sizes, and scaling with workers and GPUs.
+//! Times by mode, kind and size, and scaling with workers and GPUs.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
-use super::BenchError;
-use super::document::{Cell, DeviceShare, Document, NotMeasured, Resource, SCHEMA, Scale};
-use super::environment::Environment;
+use mega_batch::Totals;
+
+use super::clock::Clock;
+use super::document::{Cell, DeviceShare, NotMeasured};
 use super::measure::{Contender, Load, Turns};
 use super::plan::{BenchMode, Plan};
-use super::statistics::{Ratio, Spread};
-use super::targets;
+use super::stages::{Context, Sheet};
+use super::statistics::{Spread, ratios};
+use super::table::{self, heading, line, row};
 use super::workload::{Pool, Workload};
 
 /// In batches of up to this size outputs are compared too, not only outcomes; outputs take most of a result's memory.
 const OUTPUTS_COMPARED: usize = 10_000;
 
 /// The kinds for which scaling is measured: the shortest evaluations, whole programs, and programs that are merged.
-const SCALED: &[Workload] = &[
-    Workload::Of(arc_dsl::builtin::Kind::Transform),
-    Workload::WholePrograms,
-    Workload::Batt,
-];
-
-/// Progress reports while measuring.
-pub(crate) enum Event<'e> {
-    /// The cells of one kind and size.
-    Cells(&'e [Cell]),
-    /// One kind with every number of workers or GPUs.
-    Scales(&'e [Scale]),
+fn is_scaled(kind: &Workload<'_>) -> bool {
+    matches!(
+        kind,
+        Workload::Of(arc_dsl::builtin::Kind::Transform) | Workload::WholePrograms | Workload::Batt
+    )
 }
 
-/// Measures everything, reporting what is finished.
-pub(crate) fn measure(
-    plan: &Plan,
-    environment: Environment,
-    mut tell: impl FnMut(Event<'_>),
-) -> Result<Document, BenchError> {
-    let (mut modes, not_measured) = modes(plan, &environment)?;
-    let workers = modes.contenders.iter().map(|one| one.runner.workers());
-    let workers = workers.max().unwrap_or(1);
-    let gpus = environment.gpus().len();
-
-    let mut cells = Vec::new();
-    let mut scaling = Vec::new();
-    let mut left_out = Vec::new();
-    for &kind in Workload::ALL {
+/// Measures these kinds in these modes, as far as the machine has them.
+pub(super) fn measure(
+    stage: &Context<'_>,
+    sheet: &mut Sheet,
+    kinds: &[Workload<'_>],
+    wanted: &[BenchMode],
+) -> anyhow::Result<()> {
+    let plan = &stage.plan;
+    let mut modes = Modes::new(stage, sheet, kinds, wanted)?;
+    let clock = wanted.contains(&BenchMode::Kernel).then(Clock::open);
+    let clock = clock.transpose()?;
+    sheet.print(line(&heading()));
+    for kind in kinds {
+        let (name, sizes) = (kind.name(), plan.sizes(kind));
+        let largest = sizes.last().copied().unwrap_or(1);
         if plan.is_over() {
-            left_out.push(kind.to_string());
+            sheet.part.found.left_out.push(name);
             continue;
         }
-        let pool = Pool::new(kind, plan.largest());
-        modes.compare_outputs(plan, kind, &pool)?;
+        let pool = Pool::new(kind, largest);
+        let load = |size| Load::new(&pool, &name, kind, size);
+        for &size in sizes.iter().filter(|size| **size <= OUTPUTS_COMPARED) {
+            load(size).check(&mut modes.with_outputs)?;
+        }
         // A runner keeps the programs that it has compiled. So that every size is measured with all of them, the
         // largest batches run before the smallest.
-        Load::new(&pool, kind, plan.largest()).check(&mut modes.contenders)?;
-        for &size in &plan.sizes {
+        let mut of_largest = Some(load(largest).check(&mut modes.contenders)?);
+        for &size in &sizes {
             if plan.is_over() {
-                left_out.push(format!("{kind}, {size} evaluations a batch"));
+                let left = format!("{name}, {size} evaluations a batch");
+                sheet.part.found.left_out.push(left);
                 continue;
             }
-            let row = modes.row(plan, &Load::new(&pool, kind, size))?;
-            tell(Event::Cells(&row));
-            cells.extend(row);
-        }
-        if SCALED.contains(&kind) {
-            let load = Load::new(&pool, kind, plan.largest());
-            for (resource, most) in [(Resource::Workers, workers), (Resource::Gpus, gpus)] {
-                if most > 1 && plan.is_over() {
-                    left_out.push(format!("{kind}, 1 to {}", resource.counted(most)));
-                    continue;
+            let load = load(size);
+            let expected = if size == largest {
+                of_largest.take()
+            } else {
+                None
+            };
+            let mut cells = modes.row(plan, &load, expected)?;
+            if let Some(clock) = &clock
+                && size <= plan.most(BenchMode::Gpu, false)
+            {
+                match clock.cell(&load, plan.effort(kind).turns)? {
+                    Ok(cell) => cells.push(cell),
+                    Err(why) => sheet.part.found.left_out.push(why),
                 }
-                let scales = scales(plan, &load, resource, most)?;
-                if !scales.is_empty() {
-                    tell(Event::Scales(&scales));
-                }
-                scaling.extend(scales);
             }
+            for cell in &cells {
+                sheet.print(line(&row(cell)));
+            }
+            sheet.part.failures.extend(cells.iter().filter_map(failure));
+            sheet.part.found.cells.extend(cells);
+            sheet.save_if_due()?;
+        }
+        if !is_scaled(kind) {
+            continue;
+        }
+        let workers = modes.contenders.iter().map(|one| one.runner.workers());
+        let gpus = stage.environment.gpus().len();
+        let counted = [
+            (BenchMode::Parallel, workers.max().unwrap_or(1)),
+            (BenchMode::Gpus, gpus),
+        ];
+        for (mode, all) in counted {
+            if all < 2 || largest > plan.most(mode, false) {
+                continue;
+            }
+            if plan.is_over() {
+                let left = format!("{name}, 1 to {}", table::counted(mode, all));
+                sheet.part.found.left_out.push(left);
+                continue;
+            }
+            let cells = Modes::counted(plan, mode, all)?.row(plan, &load(largest), None)?;
+            for cell in &cells {
+                sheet.print(line(&row(cell)));
+            }
+            sheet.part.found.by_count.extend(cells);
         }
     }
-    let mut document = Document {
-        schema: SCHEMA,
-        plan: plan.note(workers),
-        environment,
-        cells,
-        not_measured,
-        left_out,
-        scaling,
-        verdict: Vec::new(),
-        comparison: None,
-    };
-    document.verdict = targets::judge(&document);
-    Ok(document)
+    Ok(())
 }
 
-/// The modes of the matrix, each with its runner.
+/// How a GPU failed that was to run what it can.
+fn failure(cell: &Cell) -> Option<String> {
+    let device = cell.on_device.as_ref();
+    let why = match device.and_then(|device| device.failure.as_deref()) {
+        Some(failure) => failure,
+        // A device that failed is given nothing for a while.
+        None if matches!(cell.mode, BenchMode::Gpu | BenchMode::Gpus)
+            && device.is_none_or(|device| device.evaluations == 0.0) =>
+        {
+            "the device made no evaluation"
+        }
+        None => return None,
+    };
+    let Cell {
+        kind, size, mode, ..
+    } = cell;
+    Some(format!("{kind}, {size} evaluations a batch, {mode}: {why}"))
+}
+
+/// The modes that can be measured here, each with its runner.
 struct Modes {
-    modes: Vec<BenchMode>,
+    /// With the number of workers or GPUs, if it is given.
+    all: Vec<(BenchMode, Option<usize>)>,
     /// In the same order.
     contenders: Vec<Contender>,
-}
-
-/// The modes that can be measured here, and why the others cannot.
-fn modes(plan: &Plan, environment: &Environment) -> Result<(Modes, Vec<NotMeasured>), BenchError> {
-    let mut found = Modes {
-        modes: Vec::new(),
-        contenders: Vec::new(),
-    };
-    let mut not_measured = Vec::new();
-    let gpus = environment.gpus().len();
-    for &mode in BenchMode::ALL {
-        let reason = match mode {
-            BenchMode::Emulated if !plan.emulated => continue,
-            BenchMode::Gpu | BenchMode::Gpus if gpus == 0 => Some(environment.why_no_gpu()),
-            BenchMode::Gpus if gpus == 1 => Some("there is one GPU".to_owned()),
-            _ => None,
-        };
-        let most = plan.most(mode);
-        let contender = match reason {
-            Some(reason) => Err(reason),
-            None => Contender::new(mode.name(), &mode.options(plan.workers), most)?,
-        };
-        match contender {
-            Ok(contender) => {
-                if plan.largest() > most {
-                    not_measured.push(NotMeasured {
-                        mode,
-                        above: Some(most),
-                        reason: "larger batches would take too long".to_owned(),
-                    });
-                }
-                found.modes.push(mode);
-                found.contenders.push(contender);
-            }
-            Err(reason) => not_measured.push(NotMeasured {
-                mode,
-                above: None,
-                reason,
-            }),
-        }
-    }
-    Ok((found, not_measured))
+    /// The one that speed-ups are over.
+    base: Option<usize>,
+    /// Runners that keep outputs, to compare them; they are not measured.
+    with_outputs: Vec<Contender>,
 }
 
 impl Modes {
-    /// Compares outcomes and outputs, with separate runners that keep outputs and are not measured.
-    fn compare_outputs(&self, plan: &Plan, kind: Workload, pool: &Pool) -> Result<(), BenchError> {
-        let mut contenders = Vec::new();
-        for mode in &self.modes {
+    fn new(
+        stage: &Context<'_>,
+        sheet: &mut Sheet,
+        kinds: &[Workload<'_>],
+        wanted: &[BenchMode],
+    ) -> anyhow::Result<Self> {
+        let plan = &stage.plan;
+        let mut found = Self {
+            all: Vec::new(),
+            contenders: Vec::new(),
+            base: None,
+            with_outputs: Vec::new(),
+        };
+        let gpus = stage.environment.gpus().len();
+        let is_given =
+            |kind: &Workload<'_>| matches!(kind, Workload::Given(_) | Workload::Crossing(_));
+        let is_of_given = kinds.iter().any(is_given);
+        let sizes = kinds.iter().flat_map(|kind| plan.sizes(kind));
+        let largest = sizes.max().unwrap_or_default();
+        let wanted = wanted.iter();
+        for &mode in wanted.filter(|mode| BenchMode::RUNNERS.contains(mode)) {
+            let reason = match mode {
+                BenchMode::Emulated if !plan.emulated => continue,
+                mode if mode.uses_gpus() && gpus == 0 => Some(stage.environment.why_no_gpu()),
+                BenchMode::Gpus if gpus == 1 => Some("there is one GPU".to_owned()),
+                _ => None,
+            };
+            let most = plan.most(mode, is_of_given);
             let mut options = mode.options(plan.workers);
-            options.keep_outputs = true;
-            let most = plan.most(*mode).min(OUTPUTS_COMPARED);
-            // If a device cannot be opened again, its outcomes are compared later all the same.
-            contenders.extend(Contender::new(mode.name(), &options, most)?.ok());
-        }
-        for &size in &plan.sizes {
-            if size <= OUTPUTS_COMPARED {
-                Load::new(pool, kind, size).check(&mut contenders)?;
+            let contender = match reason {
+                Some(reason) => Err(reason),
+                None => Contender::new(mode.name(), &options, most)?,
+            };
+            let (above, reason) = match contender {
+                Ok(contender) => {
+                    if mode == BenchMode::Sequential {
+                        found.base = Some(found.all.len());
+                    }
+                    found.all.push((mode, None));
+                    found.contenders.push(contender);
+                    options.keep_outputs = true;
+                    // If a device cannot be opened again, its outcomes are compared all the same.
+                    let with_outputs = Contender::new(mode.name(), &options, most)?;
+                    found.with_outputs.extend(with_outputs.ok());
+                    let why = "larger batches would take too long";
+                    (Some(most), why.to_owned())
+                }
+                Err(reason) => (None, reason),
+            };
+            if above.is_none_or(|above| largest > above) {
+                let not = NotMeasured {
+                    mode,
+                    above,
+                    reason,
+                };
+                sheet.part.found.not_measured.push(not);
             }
         }
-        Ok(())
+        Ok(found)
     }
 
-    /// The cells of one kind and size.
-    fn row(&mut self, plan: &Plan, load: &Load<'_>) -> Result<Vec<Cell>, BenchError> {
-        let turns = load.measure(&mut self.contenders, plan.effort)?;
-        let sequential = self.modes.iter().zip(&turns);
-        let mut sequential = sequential.filter(|(mode, _)| **mode == BenchMode::Sequential);
-        let base: Vec<f64> = sequential
-            .find_map(|(_, turns)| Some(turns.as_ref()?.seconds.clone()))
-            .unwrap_or_default();
-        let cells = self.modes.iter().zip(&turns).filter_map(|(&mode, turns)| {
+    /// One mode on 1 to all workers or GPUs.
+    fn counted(plan: &Plan, mode: BenchMode, all: usize) -> anyhow::Result<Self> {
+        let mut found = Self {
+            all: Vec::new(),
+            contenders: Vec::new(),
+            base: Some(0),
+            with_outputs: Vec::new(),
+        };
+        for count in counts(all) {
+            let mut options = mode.options(plan.workers);
+            match mode {
+                BenchMode::Parallel => options.workers = NonZeroUsize::new(count),
+                _ => options.gpus = Some(count),
+            }
+            let name = table::counted(mode, count);
+            if let Ok(contender) = Contender::new(name, &options, usize::MAX)? {
+                found.contenders.push(contender);
+                found.all.push((mode, Some(count)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The cells of one kind and size; the totals are expected if they are known from a check.
+    fn row(
+        &mut self,
+        plan: &Plan,
+        load: &Load<'_>,
+        expected: Option<Vec<Totals>>,
+    ) -> anyhow::Result<Vec<Cell>> {
+        let turns = load.measure(&mut self.contenders, plan, expected)?;
+        let steps = load.steps()?;
+        let base = self.base.and_then(|at| turns.get(at)?.as_ref());
+        let base = base.map_or(&[][..], |turns| &turns.seconds);
+        let cells = self.all.iter().zip(&turns);
+        let cells = cells.filter_map(|(&(mode, count), turns)| {
             let Turns {
                 seconds,
                 batches,
@@ -178,16 +245,18 @@ impl Modes {
             let spread = Spread::of(seconds)?;
             let device = backends.device.as_ref();
             Some(Cell {
-                kind: load.kind,
+                kind: load.kind.to_owned(),
                 size: load.size,
                 mode,
+                count,
                 seconds: spread,
                 batches: *batches,
                 evaluations_per_second: load.size as f64 / spread.median,
+                steps,
                 speedup: if mode == BenchMode::Emulated {
                     None
                 } else {
-                    Ratio::by_turns(&base, seconds)
+                    ratios(base, seconds)
                 },
                 on_device: device.map(|device| DeviceShare::of(device, load.size)),
             })
@@ -205,118 +274,63 @@ fn counts(most: usize) -> BTreeSet<usize> {
         .collect()
 }
 
-/// One kind on 1 to `most` workers or GPUs, by turns. `None` if there are fewer than two.
-fn scales(
-    plan: &Plan,
-    load: &Load<'_>,
-    resource: Resource,
-    most: usize,
-) -> Result<Vec<Scale>, BenchError> {
-    if most < 2 {
-        return Ok(Vec::new());
-    }
-    let mut contenders = Vec::new();
-    let mut taken = Vec::new();
-    for count in counts(most) {
-        let options = match resource {
-            Resource::Workers => BenchMode::Parallel.options(NonZeroUsize::new(count)),
-            Resource::Gpus => {
-                let mut options = BenchMode::Gpus.options(plan.workers);
-                options.gpus = Some(count);
-                options
-            }
-        };
-        let name = resource.counted(count);
-        if let Ok(contender) = Contender::new(name, &options, usize::MAX)? {
-            contenders.push(contender);
-            taken.push(count);
-        }
-    }
-    let turns = load.measure(&mut contenders, plan.effort)?;
-    let base: &[f64] = match turns.first() {
-        Some(Some(one)) => &one.seconds,
-        _ => &[],
-    };
-    let scales = taken.iter().zip(&turns).filter_map(|(&count, turns)| {
-        let seconds = &turns.as_ref()?.seconds;
-        Some(Scale {
-            kind: load.kind,
-            size: load.size,
-            resource,
-            count,
-            seconds: Spread::of(seconds)?,
-            speedup: Ratio::by_turns(base, seconds)?,
-        })
-    });
-    Ok(scales.collect())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
+    use super::super::document::Part;
     use super::super::environment::tests::environment;
-    use super::super::plan::Effort;
+    use super::super::plan::tests::plan;
+    use super::super::workload::{Given, OF_GUIDES};
     use super::*;
 
-    #[test]
-    fn a_matrix_has_a_cell_a_kind_size_and_mode() {
-        let plan = Plan {
-            effort: Effort {
-                time: Duration::ZERO,
-                turn: Duration::ZERO,
-                turns: 2,
-            },
-            workers: NonZeroUsize::new(2),
-            ..Plan::quick().with_sizes(vec![1, 8])
+    /// What a stage of these kinds finds without a GPU.
+    fn measured(plan: Plan) -> Part {
+        let folder = tempfile::tempdir().unwrap();
+        let part = Part::new(environment(2, 0), Vec::new());
+        let mut sheet = Sheet::new(folder.path().join("part.json"), part);
+        let stage = Context {
+            plan,
+            given: &Given::default(),
+            environment: environment(2, 0),
         };
-        let mut told = (0, 0);
-        let document = measure(&plan, environment(2, 0), |event| match event {
-            Event::Cells(cells) => told.0 += cells.len(),
-            Event::Scales(scales) => told.1 += scales.len(),
-        });
-        let document = document.unwrap();
-        let modes = [
-            BenchMode::Reference,
-            BenchMode::Sequential,
-            BenchMode::Parallel,
-        ];
-        assert_eq!(document.modes(), modes);
-        assert_eq!(document.kinds(), Workload::ALL);
-        assert_eq!(document.sizes(), [1, 8]);
-        assert_eq!(document.cells.len(), 3 * 2 * Workload::ALL.len());
-        assert_eq!(told, (document.cells.len(), document.scaling.len()));
-        for cell in &document.cells {
+        measure(&stage, &mut sheet, &OF_GUIDES, BenchMode::RUNNERS).unwrap();
+        sheet.part
+    }
+
+    #[test]
+    fn there_is_a_cell_a_kind_size_and_mode() {
+        let part = measured(plan(&[1, 8]));
+        let cells = &part.found.cells;
+        assert_eq!(cells.len(), 3 * 2 * OF_GUIDES.len());
+        for cell in cells {
             assert!(
-                cell.seconds.median > 0.0 && cell.seconds.samples == 2,
+                cell.seconds.median > 0.0 && cell.seconds.samples > 2,
                 "{cell:?}"
             );
+            assert!(cell.steps >= 1.0);
             let speedup = cell.speedup.unwrap();
             assert!(speedup.least <= speedup.median && speedup.median <= speedup.greatest);
             assert!(cell.mode != BenchMode::Sequential || (speedup.median - 1.0).abs() < 1e-12);
         }
-        let counts: Vec<usize> = document.scaling.iter().map(|scale| scale.count).collect();
-        assert_eq!(counts, [1, 2].repeat(SCALED.len()));
-        let missing: Vec<_> = document
-            .not_measured
-            .iter()
-            .map(|not| (not.mode, &*not.reason))
-            .collect();
-        let why = "no driver";
-        assert_eq!(missing, [(BenchMode::Gpu, why), (BenchMode::Gpus, why)]);
-        assert!(!document.verdict.is_empty());
+        let counts = part.found.by_count.iter().filter_map(|cell| cell.count);
+        assert_eq!(counts.collect::<Vec<_>>(), [1, 2].repeat(3));
+        let missing = part.found.not_measured.iter();
+        let missing: Vec<_> = missing.map(|not| (not.mode, &*not.reason)).collect();
+        let modes = [BenchMode::Gpu, BenchMode::Gpus, BenchMode::Shared];
+        assert_eq!(missing, modes.map(|mode| (mode, "no driver")));
     }
 
     #[test]
     fn what_there_is_no_time_for_is_listed() {
         let plan = Plan {
-            until: Some(Instant::now()),
-            ..Plan::smallest()
+            until: Instant::now(),
+            ..plan(&[1])
         };
-        let document = measure(&plan, environment(2, 0), |_| {}).unwrap();
-        assert!(document.cells.is_empty() && document.scaling.is_empty());
-        let kinds = Workload::ALL.iter().map(ToString::to_string);
-        assert!(document.left_out.into_iter().eq(kinds));
+        let found = measured(plan).found;
+        assert!(found.cells.is_empty() && found.by_count.is_empty());
+        let kinds = OF_GUIDES.iter().map(Workload::name);
+        assert!(found.left_out.into_iter().eq(kinds));
     }
 
     #[test]

@@ -7,11 +7,11 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use anyhow::{bail, ensure};
 use mega_batch::{Backends, Batch, Options, Runner, Totals};
 
-use super::BenchError;
 use super::outcomes::Outcomes;
-use super::plan::Effort;
+use super::plan::Plan;
 use super::workload::{Piece, Pool, Workload};
 
 /// A named runner.
@@ -42,7 +42,7 @@ impl Contender {
 }
 
 /// What was measured of one contender.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Turns {
     /// Seconds per batch, by turn.
     pub(super) seconds: Vec<f64>,
@@ -54,30 +54,48 @@ pub(super) struct Turns {
 
 /// Batches of one size and kind.
 pub(super) struct Load<'p> {
-    pub(super) kind: Workload,
+    pub(super) kind: &'p str,
     pub(super) size: usize,
+    workload: &'p Workload<'p>,
     pieces: Vec<Piece<'p>>,
 }
 
 impl<'p> Load<'p> {
-    pub(super) fn new(pool: &'p Pool, kind: Workload, size: usize) -> Self {
-        let pieces = pool.pieces(size);
-        Self { kind, size, pieces }
+    pub(super) fn new(
+        pool: &'p Pool,
+        kind: &'p str,
+        workload: &'p Workload<'p>,
+        size: usize,
+    ) -> Self {
+        Self {
+            kind,
+            size,
+            workload,
+            pieces: pool.pieces(size),
+        }
     }
 
-    fn batches(&self) -> Result<Vec<Batch<'_>>, BenchError> {
+    pub(super) fn batches(&self) -> anyhow::Result<Vec<Batch<'_>>> {
         let batches = self.pieces.iter().map(Piece::batch);
-        batches.collect::<Result<_, _>>().map_err(BenchError::Batch)
+        Ok(batches.collect::<Result<_, _>>()?)
     }
 
-    /// Whether each program is right on its tasks.
-    fn is_all_right(&self) -> bool {
-        self.kind != Workload::Batt
+    /// The mean number of calls of an evaluation's program.
+    pub(super) fn steps(&self) -> anyhow::Result<f64> {
+        let (mut steps, mut evaluations) = (0, 0);
+        for batch in self.batches()? {
+            for job in batch.jobs() {
+                let pairs = batch.pair_count(batch.task(job));
+                steps += pairs * batch.program(job).steps().len();
+                evaluations += pairs;
+            }
+        }
+        Ok(steps as f64 / evaluations.max(1) as f64)
     }
 
     /// Every contender runs every batch once, to warm up; the outcome of each evaluation must be the same for all of
     /// them. Returns the totals of each batch.
-    pub(super) fn check(&self, contenders: &mut [Contender]) -> Result<Vec<Totals>, BenchError> {
+    pub(super) fn check(&self, contenders: &mut [Contender]) -> anyhow::Result<Vec<Totals>> {
         let batches = self.batches()?;
         let mut totals = Vec::with_capacity(batches.len());
         for batch in &batches {
@@ -86,61 +104,47 @@ impl<'p> Load<'p> {
                 let mut found = Outcomes::default();
                 let summary = contender.runner.run_into(batch, &mut found)?;
                 let Some((name, expected)) = &first else {
-                    if self.is_all_right()
+                    if self.workload.is_all_right()
                         && let Some(evaluation) = found.not_right(batch)
                     {
-                        return Err(self.wrong(&contender.name, evaluation));
+                        bail!("{}, {}: {evaluation}", self.name(), contender.name);
                     }
                     totals.push(summary.totals);
                     first = Some((contender.name.clone(), found));
                     continue;
                 };
                 if let Some(difference) = expected.difference(&found, batch) {
-                    return Err(BenchError::Different {
-                        kind: self.kind,
-                        size: self.size,
-                        first: name.clone(),
-                        mode: contender.name.clone(),
-                        difference,
-                    });
+                    let (mode, batch) = (&contender.name, self.name());
+                    bail!("{batch}: {mode} differs from {name}: {difference}");
                 }
             }
         }
         Ok(totals)
     }
 
-    fn wrong(&self, mode: &str, evaluation: String) -> BenchError {
-        BenchError::Wrong {
-            kind: self.kind,
-            size: self.size,
-            mode: mode.to_owned(),
-            evaluation,
-        }
+    fn name(&self) -> String {
+        format!("{}, {} evaluations a batch", self.kind, self.size)
     }
 
-    /// Warms up, compares, and measures by turns.
+    /// Warms up and compares, unless that was done, and measures by turns; once the time is up, no turn begins but the first.
     pub(super) fn measure(
         &self,
         contenders: &mut [Contender],
-        effort: Effort,
-    ) -> Result<Vec<Option<Turns>>, BenchError> {
-        let expected = self.check(contenders)?;
+        plan: &Plan,
+        expected: Option<Vec<Totals>>,
+    ) -> anyhow::Result<Vec<Option<Turns>>> {
+        let effort = plan.effort(self.workload);
+        let expected = expected.map_or_else(|| self.check(contenders), Ok)?;
         let batches = self.batches()?;
         let mut all: Vec<Option<Turns>> = contenders
             .iter()
-            .map(|one| {
-                (one.most >= self.size).then(|| Turns {
-                    seconds: Vec::new(),
-                    batches: 0,
-                    backends: Backends::default(),
-                })
-            })
+            .map(|one| (one.most >= self.size).then(Turns::default))
             .collect();
         let began = Instant::now();
         let taking_part = all.iter().flatten().count() as u32;
         let time = effort.time * taking_part;
         let mut turns = 0;
-        while turns < effort.turns || began.elapsed() < time {
+        while turns == 0 || (turns < effort.turns || began.elapsed() < time) && !plan.is_over() {
             for (contender, turns) in contenders.iter_mut().zip(&mut all) {
                 if let Some(turns) = turns {
                     self.turn(contender, &batches, &expected, effort.turn, turns)?;
@@ -158,17 +162,18 @@ impl<'p> Load<'p> {
         expected: &[Totals],
         at_least: Duration,
         turns: &mut Turns,
-    ) -> Result<(), BenchError> {
+    ) -> anyhow::Result<()> {
         let began = Instant::now();
         let mut count = 0;
         loop {
             for (batch, expected) in batches.iter().zip(expected) {
                 let summary = contender.runner.run_into(batch, &mut ())?;
-                if summary.totals != *expected {
-                    let found = summary.totals;
-                    let counted = format!("expected {expected:?}, found {found:?}");
-                    return Err(self.wrong(&contender.name, counted));
-                }
+                let (found, name) = (summary.totals, &contender.name);
+                ensure!(
+                    found == *expected,
+                    "{}, {name}: expected {expected:?}, found {found:?}",
+                    self.name()
+                );
                 turns.backends = summary.backends;
             }
             count += batches.len();
@@ -187,19 +192,15 @@ impl<'p> Load<'p> {
 #[cfg(test)]
 mod tests {
     use arc_dsl::Limits;
+    use arc_dsl::builtin::Kind;
     use mega_batch::{Backend, Mode};
 
+    use super::super::plan::tests::plan;
     use super::*;
 
     fn contender(name: &str, options: &Options) -> Contender {
         Contender::new(name, options, usize::MAX).unwrap().unwrap()
     }
-
-    const EFFORT: Effort = Effort {
-        time: Duration::ZERO,
-        turn: Duration::ZERO,
-        turns: 2,
-    };
 
     fn both() -> [Contender; 2] {
         [
@@ -215,30 +216,33 @@ mod tests {
     }
 
     #[test]
-    fn contenders_take_turns() {
+    fn contenders_take_turns_until_the_time_is_up() {
         for kind in [Workload::WholePrograms, Workload::Batt] {
-            let pool = Pool::new(kind, 50);
+            let pool = Pool::new(&kind, 50);
             let mut contenders = both();
             contenders[1].most = 10;
-            let small = Load::new(&pool, kind, 10)
-                .measure(&mut contenders, EFFORT)
-                .unwrap();
+            let small = Load::new(&pool, "small", &kind, 10);
+            let small = small.measure(&mut contenders, &plan(&[]), None).unwrap();
             for turns in small {
                 let turns = turns.unwrap();
-                assert_eq!(turns.seconds.len(), 2);
+                assert!(turns.seconds.len() > 2);
                 assert!(turns.seconds.iter().all(|seconds| *seconds > 0.0) && turns.batches > 2);
             }
-            let large = Load::new(&pool, kind, 50)
-                .measure(&mut contenders, EFFORT)
-                .unwrap();
-            assert!(large[0].is_some() && large[1].is_none());
+            let over = Plan {
+                until: Instant::now(),
+                ..plan(&[])
+            };
+            let large = Load::new(&pool, "large", &kind, 50);
+            let large = large.measure(&mut contenders, &over, None).unwrap();
+            assert_eq!(large[0].as_ref().unwrap().seconds.len(), 1);
+            assert!(large[1].is_none());
         }
     }
 
     #[test]
     fn what_is_not_equal_is_an_error_that_names_it() {
-        let kind = Workload::Of(arc_dsl::builtin::Kind::Objects);
-        let pool = Pool::new(kind, 5);
+        let kind = Workload::Of(Kind::Objects);
+        let pool = Pool::new(&kind, 5);
         // An evaluation that may take no steps ends at the limit.
         let limits = Limits {
             max_steps: 0,
@@ -249,13 +253,14 @@ mod tests {
         bounded.backend = Backend::Reference;
         let [right, _] = both();
         let mut contenders = [right, contender("bounded", &bounded)];
-        let error = Load::new(&pool, kind, 5).measure(&mut contenders, EFFORT);
+        let load = Load::new(&pool, "objects", &kind, 5);
+        let error = load.measure(&mut contenders, &plan(&[]), None);
         let error = error.unwrap_err().to_string();
         let start = "objects, 5 evaluations a batch: bounded differs from reference: program ";
         assert!(error.starts_with(start), "{error}");
         assert!(error.contains("train[0]: match, and limit ("), "{error}");
 
-        let error = Load::new(&pool, kind, 5).check(&mut [contender("bounded", &bounded)]);
+        let error = load.check(&mut [contender("bounded", &bounded)]);
         let error = error.unwrap_err().to_string();
         assert!(
             error.starts_with("objects, 5 evaluations a batch, bounded: program "),

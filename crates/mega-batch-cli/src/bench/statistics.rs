@@ -1,8 +1,8 @@
-//! Statistics of repeated times: [`Spread`] and [`Ratio`].
+//! Statistics of repeated times: [`Spread`].
 
 use serde::{Deserialize, Serialize};
 
-/// Times of one thing, in seconds.
+/// Times of one thing in seconds, or speed-ups.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Spread {
     pub(crate) median: f64,
@@ -10,7 +10,8 @@ pub(crate) struct Spread {
     pub(crate) upper_quartile: f64,
     pub(crate) least: f64,
     pub(crate) greatest: f64,
-    /// How many times there are.
+    /// How many there are.
+    #[serde(default)]
     pub(crate) samples: usize,
 }
 
@@ -30,30 +31,12 @@ impl Spread {
     }
 }
 
-/// How many times as fast one thing is as another.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ratio {
-    pub(crate) median: f64,
-    pub(crate) lower_quartile: f64,
-    pub(crate) upper_quartile: f64,
-    pub(crate) least: f64,
-    pub(crate) greatest: f64,
-}
-
-impl Ratio {
-    /// By times measured in turns: in each turn, the base's time over the other's.
-    pub(crate) fn by_turns(base: &[f64], times: &[f64]) -> Option<Self> {
-        let ratios = base.iter().zip(times).filter(|(_, time)| **time > 0.0);
-        let mut ratios: Vec<f64> = ratios.map(|(base, time)| base / time).collect();
-        ratios.sort_by(f64::total_cmp);
-        Some(Self {
-            median: quantile(&ratios, 0.5)?,
-            lower_quartile: quantile(&ratios, 0.25)?,
-            upper_quartile: quantile(&ratios, 0.75)?,
-            least: *ratios.first()?,
-            greatest: *ratios.last()?,
-        })
-    }
+/// How many times as fast one thing is as another, by times measured in turns: in each turn, the base's time over the
+/// other's.
+pub(crate) fn ratios(base: &[f64], times: &[f64]) -> Option<Spread> {
+    let ratios = base.iter().zip(times).filter(|(_, time)| **time > 0.0);
+    let ratios: Vec<f64> = ratios.map(|(base, time)| base / time).collect();
+    Spread::of(&ratios)
 }
 
 /// The quantile of sorted values at this share, interpolated between two of them.
@@ -97,11 +80,11 @@ mod tests {
 
     #[test]
     fn ratios_are_of_turns() {
-        let ratio = Ratio::by_turns(&[1.0, 2.0, 9.0], &[1.0, 1.0, 3.0]).unwrap();
+        let ratio = ratios(&[1.0, 2.0, 9.0], &[1.0, 1.0, 3.0]).unwrap();
         assert_eq!((ratio.least, ratio.median, ratio.greatest), (1.0, 2.0, 3.0));
         assert!((ratio.lower_quartile - 1.5).abs() < 1e-12);
         assert!((ratio.upper_quartile - 2.5).abs() < 1e-12);
-        assert_eq!(Ratio::by_turns(&[1.0], &[0.0]), None);
+        assert_eq!(ratios(&[1.0], &[0.0]), None);
     }
 
     #[test]

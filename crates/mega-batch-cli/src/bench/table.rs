@@ -1,14 +1,15 @@
-//! The benchmark as lines of text: [`Heading`], [`Row`], [`ScaleRow`], [`ComparisonLines`].
+//! The rows of a benchmark's table, in the terminal and on its page, and [`ComparisonLines`].
 
 use std::fmt::{self, Display, Formatter};
 
+use super::document::Cell;
 use super::document::Comparison;
-use super::document::{Cell, Resource, Scale};
-use super::statistics::{Ratio, Spread};
+use super::plan::BenchMode;
+use super::statistics::Spread;
 use crate::table::thousands;
 
 /// A time with three digits and its unit.
-pub(super) fn time(seconds: f64) -> String {
+fn time(seconds: f64) -> String {
     let (value, unit) = match seconds {
         // A value that would round to 1,000 of one unit is 1 of the next.
         it if it < 999.5e-9 => (it * 1e9, "ns"),
@@ -25,7 +26,7 @@ pub(super) fn time(seconds: f64) -> String {
 }
 
 /// The quartiles.
-pub(super) fn quartiles(spread: &Spread) -> String {
+fn quartiles(spread: &Spread) -> String {
     format!(
         "{} to {}",
         time(spread.lower_quartile),
@@ -33,13 +34,8 @@ pub(super) fn quartiles(spread: &Spread) -> String {
     )
 }
 
-/// Evaluations a second.
-pub(super) fn rate(cell: &Cell) -> String {
-    thousands(cell.evaluations_per_second as u64)
-}
-
 /// The median of speed-ups, and the least and the greatest.
-pub(super) fn speedup(ratio: Option<&Ratio>) -> (String, String) {
+fn speedup(ratio: Option<&Spread>) -> (String, String) {
     match ratio {
         None => (String::new(), String::new()),
         Some(ratio) => (
@@ -49,86 +45,61 @@ pub(super) fn speedup(ratio: Option<&Ratio>) -> (String, String) {
     }
 }
 
-/// The columns of a cell, in the terminal and on the page.
-pub(crate) const COLUMNS: [&str; 7] = [
-    "evaluations",
-    "mode",
-    "a batch",
-    "quartiles",
-    "evaluations/s",
-    "speed-up",
-    "of turns",
+/// The columns of a cell, in the terminal and on the page, and their widths in the terminal; the first three are text.
+const COLUMNS: [(&str, usize); 8] = [
+    ("kind", 28),
+    ("evaluations", 12),
+    ("mode", 11),
+    ("a batch", 9),
+    ("quartiles", 22),
+    ("evaluations/s", 15),
+    ("speed-up", 10),
+    ("of turns", 16),
 ];
 
-/// The header line above the cells.
-pub(crate) struct Heading;
-
-impl Display for Heading {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let [size, mode, batch, quartiles, rate, speedup, turns] = COLUMNS;
-        write!(
-            f,
-            "{:<15}{size:>11}  {mode:<11}{batch:>9}{quartiles:>22}{rate:>15}{speedup:>10}{turns:>16}",
-            "kind"
-        )
-    }
+/// The names of the columns.
+pub(super) fn heading() -> [String; 8] {
+    COLUMNS.map(|(name, _)| name.to_owned())
 }
 
-/// A cell as a line under the [`Heading`].
-pub(crate) struct Row<'c>(pub(crate) &'c Cell);
-
-impl Display for Row<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let cell = self.0;
-        let (kind, mode) = (cell.kind, cell.mode);
-        let size = thousands(cell.size as u64);
-        let batch = time(cell.seconds.median);
-        let quartiles = quartiles(&cell.seconds);
-        let rate = rate(cell);
-        let (speedup, turns) = speedup(cell.speedup.as_ref());
-        let line = format!(
-            "{kind:<15}{size:>11}  {mode:<11}{batch:>9}{quartiles:>22}{rate:>15}{speedup:>10}{turns:>16}"
-        );
-        f.write_str(line.trim_end())
-    }
+/// A cell as a row of the table.
+pub(super) fn row(cell: &Cell) -> [String; 8] {
+    let (speedup, turns) = speedup(cell.speedup.as_ref());
+    [
+        cell.kind.clone(),
+        thousands(cell.size as u64),
+        cell.count.map_or_else(
+            || cell.mode.name().to_owned(),
+            |count| counted(cell.mode, count),
+        ),
+        time(cell.seconds.median),
+        quartiles(&cell.seconds),
+        thousands(cell.evaluations_per_second as u64),
+        speedup,
+        turns,
+    ]
 }
 
-impl Resource {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Workers => "workers",
-            Self::Gpus => "GPUs",
-        }
-    }
-
-    /// A count of it: `1 worker`, `2 workers`.
-    pub(super) fn counted(self, count: usize) -> String {
-        let name = self.name();
-        match count {
-            1 => format!("1 {}", name.trim_end_matches('s')),
-            _ => format!("{count} {name}"),
-        }
-    }
+/// A row as a line in the terminal.
+pub(super) fn line(row: &[String; 8]) -> String {
+    let cells = row.iter().zip(COLUMNS).enumerate();
+    let cells = cells.map(|(at, (text, (_, width)))| match at {
+        0 => format!("{text:<width$}"),
+        2 => format!("  {text:<width$}"),
+        _ => format!("{text:>width$}"),
+    });
+    let line: String = cells.collect();
+    line.trim_end().to_owned()
 }
 
-/// A number of workers or GPUs as a line.
-pub(crate) struct ScaleRow<'s>(pub(crate) &'s Scale);
-
-impl Display for ScaleRow<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let scale = self.0;
-        let kind = scale.kind;
-        let size = thousands(scale.size as u64);
-        let what = scale.resource.counted(scale.count);
-        let batch = time(scale.seconds.median);
-        let quartiles = quartiles(&scale.seconds);
-        let (speedup, turns) = speedup(Some(&scale.speedup));
-        write!(
-            f,
-            "{kind:<15}{size:>11}  {what:<11}{batch:>9}{quartiles:>22}{:>15}{speedup:>10}{turns:>16}",
-            ""
-        )
-    }
+/// Workers of the parallel mode, or GPUs: `1 worker`, `2 GPUs`.
+pub(super) fn counted(mode: BenchMode, count: usize) -> String {
+    let name = match mode {
+        BenchMode::Parallel => "worker",
+        _ => "GPU",
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {name}{plural}")
 }
 
 /// A comparison as text: each mode, then the cells that are not within the noise.
@@ -150,10 +121,10 @@ impl Display for ComparisonLines<'_> {
         }
         for cell in &comparison.cells {
             let size = thousands(cell.size as u64);
-            let (kind, mode, change) = (cell.kind, cell.mode, cell.change.name());
+            let (kind, mode, change) = (&cell.kind, cell.mode, cell.change.name());
             write!(
                 f,
-                "\n    {kind:<15}{size:>9}  {mode:<11}{:>6.2} ({:.2} to {:.2})  {change}",
+                "\n    {kind:<28}{size:>9}  {mode:<11}{:>6.2} ({:.2} to {:.2})  {change}",
                 cell.ratio, cell.least, cell.greatest
             )?;
         }
@@ -163,9 +134,7 @@ impl Display for ComparisonLines<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::BenchMode;
     use super::super::targets::tests::cell;
-    use super::super::workload::Workload;
     use super::*;
 
     #[test]
@@ -181,15 +150,15 @@ mod tests {
 
     #[test]
     fn rows_stand_under_their_heading() {
-        let mut cell = cell(Workload::WholePrograms, 100_000, BenchMode::Parallel, 2.0);
-        let row = Row(&cell).to_string();
+        let mut cell = cell("whole programs", 100_000, BenchMode::Parallel, 2.0);
+        let shown = line(&row(&cell));
         let end = |text: &str| text.chars().count();
-        assert_eq!(end(&row), end(&Heading.to_string()), "{row}");
+        assert_eq!(end(&shown), end(&line(&heading())), "{shown}");
         assert_eq!(
-            row.split_whitespace().collect::<Vec<_>>().join(" "),
+            shown.split_whitespace().collect::<Vec<_>>().join(" "),
             "whole programs 100,000 parallel 50.0 ms 49.5 ms to 50.5 ms 2,000,000 2.00x 1.90 to 2.10"
         );
         cell.speedup = None;
-        assert!(Row(&cell).to_string().ends_with("2,000,000"));
+        assert!(line(&row(&cell)).ends_with("2,000,000"));
     }
 }

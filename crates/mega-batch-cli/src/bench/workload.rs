@@ -1,74 +1,167 @@
 //! [`Workload`]: the kinds of work that are measured, and batches of any size of each.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::ops::Range;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 use arc_dsl::builtin::{self, BuiltIn, Kind};
 use arc_dsl::generate::Generator;
-use arc_dsl::{MAX_SIDE, Program, Task};
+use arc_dsl::{Grid, Interpreter, MAX_SIDE, Pair, Program, Task, parse_programs};
 use mega_batch::{Batch, Job, UnknownJob};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A kind of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Workload {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Workload<'g> {
     /// The built-in programs of one kind, each on tasks of its own.
     Of(Kind),
     /// All built-in programs, each on tasks of its own.
     WholePrograms,
     /// Programs that share most of their steps, all on the same tasks, so that the engine merges them.
     Batt,
+    /// One operation or pipeline, by its place in [`singles`].
+    Single(usize),
+    /// The given programs, each evaluation on a pair of the program's own task.
+    Given(&'g Given),
+    /// The given programs on all pairs of all tasks.
+    Crossing(&'g Given),
 }
 
-impl Workload {
-    /// All kinds, in the order of the tables.
-    pub(crate) const ALL: &'static [Self] = &[
-        Self::Of(Kind::Transform),
-        Self::Of(Kind::Pattern),
-        Self::Of(Kind::Pipeline),
-        Self::Of(Kind::Colour),
-        Self::Of(Kind::Objects),
-        Self::WholePrograms,
-        Self::Batt,
-    ];
+/// Programs of the user, and tasks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    pub(crate) programs: Vec<Program>,
+    pub(crate) tasks: Vec<Task>,
+}
 
+/// The kinds by which the tuning guides' figures are judged, in the order of the tables.
+pub(crate) const OF_GUIDES: [Workload<'static>; 7] = [
+    Workload::Of(Kind::Transform),
+    Workload::Of(Kind::Pattern),
+    Workload::Of(Kind::Pipeline),
+    Workload::Of(Kind::Colour),
+    Workload::Of(Kind::Objects),
+    Workload::WholePrograms,
+    Workload::Batt,
+];
+
+impl Workload<'_> {
     /// The name in tables and documents.
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn name(&self) -> String {
         match self {
-            Self::Of(kind) => kind.name(),
-            Self::WholePrograms => "whole programs",
-            Self::Batt => "batt",
+            Self::Of(kind) => kind.name().to_owned(),
+            Self::WholePrograms => "whole programs".to_owned(),
+            Self::Batt => "batt".to_owned(),
+            Self::Single(at) => singles().nth(*at).unwrap_or_default().0,
+            Self::Given(_) => "given programs".to_owned(),
+            Self::Crossing(_) => "given programs on all tasks".to_owned(),
         }
     }
-}
 
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    /// Whether each program is right on its tasks.
+    pub(crate) fn is_all_right(&self) -> bool {
+        !matches!(self, Self::Batt | Self::Given(_) | Self::Crossing(_))
     }
 }
 
-impl Serialize for Workload {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
+/// Operations that do little besides reading a grid and writing one.
+pub(crate) const BOUND_BY_MEMORY: [&str; 5] =
+    ["identity", "rot90", "hmirror", "dmirror", "replace"];
+
+/// Operations by family of `kernels/ops`, each with what makes a grid of its result, computed from the grid `I`.
+/// Hardly any grid makes them bail out, which would leave the device less to do than the CPU.
+#[rustfmt::skip]
+const OPERATIONS: &[(&str, &str)] = &[
+    ("identity", "identity(I)"),
+    ("rot90", "rot90(I)"),
+    ("hmirror", "hmirror(I)"),
+    ("dmirror", "dmirror(I)"),
+    ("crop", "crop(I, (0, 0), (5, 5))"),
+    ("replace", "replace(I, 0, 5)"),
+    ("mostcolor", "canvas(mostcolor(I), (3, 3))"),
+    ("fill, ofcolor", "fill(I, 5, ofcolor(I, 0))"),
+    ("cover, leastcolor", "cover(I, ofcolor(I, leastcolor(I)))"),
+    ("upscale", "upscale(crop(I, (0, 0), (10, 10)), 3)"),
+    ("downscale", "downscale(I, 2)"),
+    ("multiply", "canvas(3, subtract(multiply(shape(I), 2), shape(I)))"),
+    ("vmirror of a patch", "fill(I, 5, vmirror(ofcolor(I, mostcolor(I))))"),
+    ("difference", "fill(I, 5, difference(asindices(I), ofcolor(I, 0)))"),
+    ("centerofmass", "fill(I, 5, initset(centerofmass(asindices(I))))"),
+    ("shift", "fill(I, 5, shift(ofcolor(I, 0), (1, 2)))"),
+    ("box", "fill(I, 5, box(asindices(I)))"),
+    ("connect", "fill(I, 5, connect((0, 0), shape(I)))"),
+    ("gravitate", "fill(I, 5, initset(gravitate(ofcolor(I, leastcolor(I)), ofcolor(I, mostcolor(I)))))"),
+    ("objects", "cover(I, merge(objects(I, True, False, True)))"),
+    ("objects of many colours", "cover(I, merge(objects(I, False, True, True)))"),
+    ("partition", "cover(I, merge(partition(I)))"),
+    ("colorfilter", "cover(I, merge(colorfilter(objects(I, True, False, True), leastcolor(I))))"),
+    ("argmax", "fill(I, 5, argmax(objects(I, True, False, False), size))"),
+    ("occurrences", "fill(I, 5, occurrences(I, asobject(crop(I, (0, 0), (2, 2)))))"),
+    ("hperiod", "canvas(5, astuple(hperiod(asobject(I)), 3))"),
+];
+
+/// Ten operations that keep a grid's cells, or its size up to a rotation, so that a program on padded tensors does
+/// the same. `{}` is the result of the previous operation, `{2}` of the one before that. `tensors.py` has the same
+/// ten.
+const PIPELINE: [&str; 10] = [
+    "rot90({})",
+    "replace({}, 1, 2)",
+    "vmirror({})",
+    "switch({}, 3, 4)",
+    "dmirror({})",
+    "hmirror({})",
+    "cellwise({}, {2}, 0)",
+    "rot180({})",
+    "replace({}, 5, 7)",
+    "cmirror({})",
+];
+
+/// The lengths of the pipelines, in operations.
+pub(crate) const PIPELINES: [usize; 4] = [1, 3, 10, 30];
+
+/// The name of a pipeline.
+pub(crate) fn pipeline(operations: usize) -> String {
+    format!("pipeline of {operations}")
 }
 
-impl<'de> Deserialize<'de> for Workload {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = Cow::<'de, str>::deserialize(deserializer)?;
-        let mut all = Self::ALL.iter().copied();
-        all.find(|kind| kind.name() == name).ok_or_else(|| {
-            let names: Vec<&str> = Self::ALL.iter().map(|kind| kind.name()).collect();
-            de::Error::custom(format!(
-                "kind `{name}`: expected one of {}",
-                names.join(", ")
-            ))
-        })
+/// The text of a pipeline of this many operations: the ten, repeated.
+fn pipeline_text(operations: usize) -> String {
+    let name = |number: usize| match number {
+        0 => "I".to_owned(),
+        number => format!("x{number}"),
+    };
+    let mut text = "def pipeline(I):\n".to_owned();
+    for (number, call) in (1..=operations).zip(PIPELINE.iter().cycle()) {
+        let call = call.replace("{}", &name(number - 1));
+        let call = call.replace("{2}", &name(number.saturating_sub(2)));
+        // Writing into a string cannot fail.
+        let _ = writeln!(text, "    x{number} = {call}");
     }
+    let _ = writeln!(text, "    return {}", name(operations));
+    text
 }
+
+/// The pipelines and the operations: names and texts.
+pub(crate) fn singles() -> impl Iterator<Item = (String, String)> {
+    let operation = |(name, call): &(&str, &str)| {
+        let text = format!("def operation(I):\n    return {call}\n");
+        ((*name).to_owned(), text)
+    };
+    let pipelines = PIPELINES.map(|operations| (pipeline(operations), pipeline_text(operations)));
+    pipelines
+        .into_iter()
+        .chain(OPERATIONS.iter().map(operation))
+}
+
+/// Inputs of the built-in tasks, of all sizes from 1 x 1 on, taken from the tasks in turn.
+fn grids(count: usize) -> impl ParallelIterator<Item = Grid> {
+    let tasks = builtin::all();
+    let input = move |at: usize| tasks[at % tasks.len()].input(SEED, at / tasks.len(), MAX_SIDE);
+    (0..count).into_par_iter().map(input)
+}
+
+/// The most distinct grids of a single operation.
+const DISTINCT: usize = 100_000;
 
 /// The inputs are the same in every run.
 const SEED: u64 = 1;
@@ -87,9 +180,18 @@ const PAIRS: usize = TRAIN + TEST;
 pub(crate) struct Pool {
     programs: Vec<Program>,
     tasks: Vec<Task>,
-    /// How many families there are, stored one after the other in `programs`; `None` if each program has tasks of its
-    /// own.
-    families: Option<usize>,
+    order: Order,
+}
+
+/// Which programs are run on which tasks.
+#[derive(Debug)]
+enum Order {
+    /// Each task has one pair; these programs take turns on them.
+    Turns(Vec<u32>),
+    /// This many families, stored one after the other, each tried on tasks of its own.
+    Families(usize),
+    /// Every program on every task, which has one pair.
+    All,
 }
 
 /// A batch of a pool.
@@ -107,15 +209,31 @@ impl Piece<'_> {
     }
 }
 
+/// A task of one pair.
+fn of_one(id: &str, pair: Pair) -> Task {
+    Task {
+        id: id.to_owned(),
+        train: vec![pair],
+        ..Task::default()
+    }
+}
+
 impl Pool {
     /// For batches of up to `largest` evaluations.
-    pub(crate) fn new(kind: Workload, largest: usize) -> Self {
+    pub(crate) fn new(kind: &Workload<'_>, largest: usize) -> Self {
         let all = builtin::all().iter();
         match kind {
-            Workload::Of(kind) => Self::own_tasks(all.filter(|one| one.kind() == kind), largest),
+            Workload::Of(kind) => Self::own_tasks(all.filter(|one| one.kind() == *kind), largest),
             Workload::WholePrograms => Self::own_tasks(all, largest),
             // As in a search: candidates for whole programs.
             Workload::Batt => Self::batt(all.filter(|one| one.kind() == Kind::Whole), largest),
+            Workload::Single(at) => Self::single(*at, largest),
+            Workload::Given(given) => Self::given(given, largest),
+            Workload::Crossing(given) => Self {
+                programs: given.programs.clone(),
+                tasks: given.tasks.iter().flat_map(apart).collect(),
+                order: Order::All,
+            },
         }
     }
 
@@ -126,19 +244,54 @@ impl Pool {
         let count = largest + builtins.len();
         let task = |at: usize| {
             let builtin = builtins[at % builtins.len()];
-            let pair = builtin.pair(SEED, at / builtins.len(), MAX_SIDE);
-            Task {
-                id: builtin.id().to_owned(),
-                train: vec![pair],
-                test: vec![],
-                ..Task::default()
-            }
+            of_one(
+                builtin.id(),
+                builtin.pair(SEED, at / builtins.len(), MAX_SIDE),
+            )
         };
         let programs = builtins.iter().map(|builtin| builtin.program().clone());
         Self {
             programs: programs.collect(),
             tasks: (0..count).into_par_iter().map(task).collect(),
-            families: None,
+            order: Order::Turns((0..builtins.len() as u32).collect()),
+        }
+    }
+
+    /// One program on the grids for which it has an output; they are repeated as needed, each time in memory of its
+    /// own.
+    fn single(at: usize, largest: usize) -> Self {
+        let text = singles().nth(at).unwrap_or_default().1;
+        let programs: Vec<Program> = parse_programs(&text).into_iter().flatten().collect();
+        let task = |input: Grid| {
+            let input = Arc::new(input);
+            let value = Interpreter::default().run(programs.first()?, Arc::clone(&input));
+            let output = value.ok()?.as_grid().map(Cow::into_owned);
+            output
+                .is_some()
+                .then(|| of_one("grid", Pair { input, output }))
+        };
+        let distinct = grids((largest + 1).min(DISTINCT)).filter_map(task);
+        let distinct: Vec<Task> = distinct.collect();
+        Self {
+            tasks: distinct.into_iter().cycle().take(largest + 1).collect(),
+            programs,
+            order: Order::Turns(vec![0]),
+        }
+    }
+
+    /// Each program on the pairs of its own task, repeated as needed, each time in memory of its own.
+    fn given(given: &Given, largest: usize) -> Self {
+        let own = Batch::own_tasks(&given.programs, &given.tasks);
+        let evaluations = own.jobs().flat_map(|job| {
+            let tasks = apart(own.task(job)).into_iter();
+            tasks.map(move |task| (job.program, task))
+        });
+        let (turns, tasks): (Vec<u32>, Vec<Task>) = evaluations.unzip();
+        let count = largest + turns.len();
+        Self {
+            programs: given.programs.clone(),
+            tasks: tasks.into_iter().cycle().take(count).collect(),
+            order: Order::Turns(turns),
         }
     }
 
@@ -161,36 +314,39 @@ impl Pool {
         Self {
             programs: builtins.iter().flat_map(family).collect(),
             tasks: (0..count).into_par_iter().map(task).collect(),
-            families: Some(builtins.len()),
+            order: Order::Families(builtins.len()),
         }
     }
 
-    /// The programs of families, each with the first task of its family; empty if each program has tasks of its own.
-    pub(crate) fn candidates(&self) -> impl Iterator<Item = (&Program, &Task)> {
-        let families = self.families.unwrap_or_default();
-        let programs = self.programs.iter().take(families * FAMILY).enumerate();
-        programs.filter_map(|(at, program)| Some((program, self.tasks.get(at / FAMILY)?)))
+    /// Whether there is nothing to evaluate.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.programs.is_empty() || self.tasks.is_empty()
     }
 
     /// Batches of this size that together go through all programs, or all families.
     pub(crate) fn pieces(&self, size: usize) -> Vec<Piece<'_>> {
-        match self.families {
-            None => {
-                let programs = self.programs.len();
-                let starts = (0..programs.max(size)).step_by(size.max(1));
-                starts.map(|start| self.own_piece(start, size)).collect()
+        match &self.order {
+            _ if self.is_empty() => Vec::new(),
+            Order::Turns(turns) => {
+                let starts = (0..turns.len().max(size)).step_by(size.max(1));
+                starts
+                    .map(|start| self.own_piece(turns, start, size))
+                    .collect()
             }
-            Some(families) => {
+            Order::Families(families) => {
                 let groups = groups(size);
-                let starts = (0..families.max(groups)).step_by(groups);
-                starts.map(|start| self.family_piece(start, size)).collect()
+                let starts = (0..(*families).max(groups)).step_by(groups);
+                starts
+                    .map(|start| self.family_piece(*families, start, size))
+                    .collect()
             }
+            Order::All => vec![self.crossing(size)],
         }
     }
 
-    fn own_piece(&self, start: usize, size: usize) -> Piece<'_> {
+    fn own_piece(&self, turns: &[u32], start: usize, size: usize) -> Piece<'_> {
         let job = |at: usize| Job {
-            program: ((start + at) % self.programs.len()) as u32,
+            program: turns[(start + at) % turns.len()],
             task: at as u32,
         };
         let mut jobs: Vec<Job> = (0..size).map(job).collect();
@@ -203,13 +359,34 @@ impl Pool {
         }
     }
 
+    /// Evaluations taken evenly from all.
+    fn crossing(&self, size: usize) -> Piece<'_> {
+        let tasks = self.tasks.len();
+        let all = self.programs.len() * tasks;
+        let jobs = (0..size).map(|at| {
+            let at = if size < all {
+                at * all / size
+            } else {
+                at % all
+            };
+            Job {
+                program: (at / tasks) as u32,
+                task: (at % tasks) as u32,
+            }
+        });
+        Piece {
+            programs: &self.programs,
+            tasks: Cow::Borrowed(&self.tasks),
+            jobs: jobs.collect(),
+        }
+    }
+
     /// Groups from `start` on, each a family on one task.
-    fn family_piece(&self, start: usize, size: usize) -> Piece<'_> {
-        let families = self.families.unwrap_or(1);
+    fn family_piece(&self, families: usize, start: usize, size: usize) -> Piece<'_> {
         let count = groups(size);
         let mut tasks: Vec<Task> = self.tasks[start..start + count].to_vec();
         // A batch with one family contains no other programs.
-        let known: Range<usize> = if count == 1 {
+        let known = if count == 1 {
             let first = start % families * FAMILY;
             first..first + FAMILY
         } else {
@@ -246,6 +423,12 @@ impl Pool {
     }
 }
 
+/// Tasks of one pair each.
+fn apart(task: &Task) -> Vec<Task> {
+    let pairs = task.pairs().map(|(_, pair)| pair.clone());
+    pairs.map(|pair| of_one(&task.id, pair)).collect()
+}
+
 /// How many groups of a family and a task make up a batch of this size.
 fn groups(size: usize) -> usize {
     size.div_ceil(FAMILY * PAIRS).max(1)
@@ -253,20 +436,36 @@ fn groups(size: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use mega_batch::{Options, Runner};
+    use mega_batch::{Options, Outcome, Runner};
 
     use super::*;
 
+    fn given() -> Given {
+        let task = builtin::all()[0].task(1, 2, 1, 10);
+        let [own, other] = [0, 1].map(|at| builtin::all()[at].program().clone());
+        Given {
+            programs: vec![other, own],
+            tasks: vec![task],
+        }
+    }
+
     #[test]
     fn batches_are_as_large_as_they_are_to_be() {
-        for &kind in Workload::ALL {
+        let given = given();
+        let others = [
+            Workload::Single(0),
+            Workload::Given(&given),
+            Workload::Crossing(&given),
+        ];
+        for kind in OF_GUIDES.into_iter().chain(others) {
             let sizes = [1, 2, 3, 7, 10, 100, 1_025, 2_500];
-            let pool = Pool::new(kind, 2_500);
+            let pool = Pool::new(&kind, 2_500);
             for size in sizes {
                 let pieces = pool.pieces(size);
                 assert!(!pieces.is_empty());
                 for piece in &pieces {
-                    assert_eq!(piece.batch().unwrap().evaluations(), size as u64, "{kind}");
+                    let evaluations = piece.batch().unwrap().evaluations();
+                    assert_eq!(evaluations, size as u64, "{kind:?}");
                 }
             }
         }
@@ -274,7 +473,7 @@ mod tests {
 
     #[test]
     fn batches_go_through_all_programs_or_families() {
-        let pool = Pool::new(Workload::Of(Kind::Pipeline), 2);
+        let pool = Pool::new(&Workload::Of(Kind::Pipeline), 2);
         let programs = pool.programs.len();
         let pieces = pool.pieces(2);
         assert_eq!(pieces.len(), programs.div_ceil(2));
@@ -284,9 +483,8 @@ mod tests {
         tried.dedup();
         assert_eq!(tried.len(), programs);
 
-        let pool = Pool::new(Workload::Batt, 100);
-        let families = pool.families.unwrap();
-        assert_eq!(pool.programs.len(), families * FAMILY);
+        let pool = Pool::new(&Workload::Batt, 100);
+        let families = pool.programs.len() / FAMILY;
         let pieces = pool.pieces(100);
         assert_eq!(pieces.len(), families);
         let mut ids: Vec<&str> = pieces.iter().map(|piece| &*piece.tasks[0].id).collect();
@@ -297,7 +495,7 @@ mod tests {
 
     #[test]
     fn families_are_merged_and_their_first_programs_are_right() {
-        let pool = Pool::new(Workload::Batt, 400);
+        let pool = Pool::new(&Workload::Batt, 400);
         let mut runner = Runner::new(&Options::default()).unwrap();
         let (mut merged, mut all) = (0, 0);
         for piece in pool.pieces(400) {
@@ -306,28 +504,65 @@ mod tests {
             all += report.summary.totals.evaluations;
             let first = &report.results[0].pairs;
             assert_eq!(first.len(), PAIRS);
-            assert!(
-                first
-                    .iter()
-                    .all(|pair| pair.outcome == mega_batch::Outcome::Match)
-            );
+            assert!(first.iter().all(|pair| pair.outcome == Outcome::Match));
         }
         // A batt refuses some programs.
         assert!(merged * 10 > all * 9, "{merged} of {all}");
     }
 
     #[test]
-    fn kinds_are_known_by_their_names() {
-        for &kind in Workload::ALL {
-            let text = serde_json::to_string(&kind).unwrap();
-            assert_eq!(serde_json::from_str::<Workload>(&text).unwrap(), kind);
+    fn given_programs_are_run_on_their_own_pairs_or_on_all() {
+        let given = given();
+        let jobs = |kind: Workload<'_>, size| {
+            let pool = Pool::new(&kind, size);
+            let jobs = pool.pieces(size).remove(0).jobs.into_iter();
+            jobs.map(|job| (job.program, job.task)).collect::<Vec<_>>()
+        };
+        let own: Vec<(u32, u32)> = (0..4).map(|task| (1, task)).collect();
+        assert_eq!(jobs(Workload::Given(&given), 4), own);
+        let all = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)];
+        assert_eq!(jobs(Workload::Crossing(&given), 6), all);
+        assert_eq!(jobs(Workload::Crossing(&given), 2), [(0, 0), (1, 0)]);
+        assert_eq!(jobs(Workload::Crossing(&given), 7)[6], (0, 0));
+        assert!(Pool::new(&Workload::Given(&Given::default()), 4).is_empty());
+    }
+
+    #[test]
+    fn every_operation_and_pipeline_gives_grids_on_the_device_too() {
+        for (at, (name, text)) in singles().enumerate() {
+            let program = parse_programs(&text).remove(0).unwrap();
+            let form = arc_form::specialise(&program).unwrap();
+            let on_device = gpu_kernels::encode(&form).unwrap();
+            if let Some(operations) = name.strip_prefix("pipeline of ") {
+                // No step is folded away.
+                assert_eq!(on_device.len().to_string(), operations);
+            }
+            let pool = Pool::new(&Workload::Single(at), 400);
+            let inputs = pool.tasks.iter().map(|task| &task.train[0].input);
+            let first = Arc::as_ptr(&pool.tasks[0].train[0].input);
+            let distinct = inputs.skip(1).position(|input| Arc::as_ptr(input) == first);
+            assert!(
+                distinct.is_none_or(|count| count > 360),
+                "{name}: {distinct:?}"
+            );
         }
-        let error = serde_json::from_str::<Workload>("\"x\"")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("kind `x`: expected one of transform, "),
-            "{error}"
-        );
+        for name in BOUND_BY_MEMORY {
+            assert!(singles().any(|(known, _)| known == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn grids_are_of_all_sizes() {
+        let sides: Vec<usize> = grids(3_000).map(|grid| grid.height()).collect();
+        assert_eq!(sides.iter().min(), Some(&1));
+        assert_eq!(sides.iter().max(), Some(&MAX_SIDE));
+    }
+
+    #[test]
+    fn a_pipeline_goes_on_where_the_ten_end() {
+        let text = pipeline_text(13);
+        assert!(text.contains("    x7 = cellwise(x6, x5, 0)\n"), "{text}");
+        assert!(text.contains("    x11 = rot90(x10)\n"), "{text}");
+        assert!(text.ends_with("    return x13\n"), "{text}");
     }
 }

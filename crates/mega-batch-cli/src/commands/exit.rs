@@ -39,13 +39,11 @@ impl Exit {
             Exit::Failure => {
                 "something failed or could not be written, or selfcheck found a difference"
             }
-            Exit::BadInput => {
-                "some input or option was bad; what was good has been run all the same"
-            }
-            Exit::HangUp => "ended by SIGHUP; what was finished has been written",
-            Exit::Interrupted => "ended by SIGINT; what was finished has been written",
+            Exit::BadInput => "some input or option was bad; the good ones were run all the same",
+            Exit::HangUp => "ended by SIGHUP; the finished results were written",
+            Exit::Interrupted => "ended by SIGINT; the finished results were written",
             Exit::BrokenPipe => "the reader of the output went away",
-            Exit::Terminated => "ended by SIGTERM; what was finished has been written",
+            Exit::Terminated => "ended by SIGTERM; the finished results were written",
         }
     }
 

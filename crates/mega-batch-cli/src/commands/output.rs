@@ -135,11 +135,6 @@ impl Destination {
     }
 }
 
-/// Whether documents can be written into this folder, which need not exist yet.
-pub(crate) fn check_folder(folder: &Path) -> anyhow::Result<()> {
-    try_folder(existing(folder)).with_context(|| cannot_be_written(folder))
-}
-
 /// The path as messages show it.
 pub(crate) fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()

@@ -14,7 +14,7 @@ use mega_batch::files::{
 use super::output::shown;
 
 /// The options that name output files. Every other path is read.
-const WRITTEN: [&str; 11] = [
+const WRITTEN: [&str; 10] = [
     "json",
     "submission",
     "unsolved",
@@ -25,7 +25,6 @@ const WRITTEN: [&str; 11] = [
     "png",
     "html",
     "out",
-    "export",
 ];
 
 /// The value names of paths in the help.

@@ -14,11 +14,13 @@ use mega_batch::{
     Mode, Options, Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
+use python_pool::Pool;
 use rayon::prelude::*;
 
 use super::exit::Exit;
 use super::log::Log;
 use super::output::Destination;
+use super::python::FreePython;
 use super::signals::Signals;
 use super::terminal::print_beside;
 use super::{
@@ -53,6 +55,9 @@ pub(crate) struct Run {
     #[command(flatten)]
     how: ProgramFormat,
 
+    #[command(flatten)]
+    python: FreePython,
+
     /// Files of solutions to the tasks, in Kaggle's format; those in a folder of tasks are found without it.
     // The parser does not require an option that conflicts with one that is given.
     #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks", conflicts_with = "pairs")]
@@ -70,8 +75,8 @@ pub(crate) struct Run {
     all_pairs: bool,
 
     /// How evaluations are distributed; the results are the same. `gpu` gives NVIDIA GPUs all that they can run and
-    /// the cores the rest, `auto` divides the work by measured costs so that it finishes first; without a GPU both
-    /// are `parallel`.
+    /// the cores the rest, with `auto` GPUs and cores take the next evaluations as they are free; without a GPU both are
+    /// `parallel`.
     #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
     mode: ModeName,
 
@@ -80,16 +85,14 @@ pub(crate) struct Run {
     workers: Option<NonZeroUsize>,
 
     /// What evaluates the programs; the results are the same. `auto` compiles programs that are evaluated often
-    /// enough in this run. `cuda` runs what it can on NVIDIA GPUs, if that is expected to be faster; for tests,
-    /// `emulated` runs the same kernels on the CPU and `ptx` executes the PTX that GPUs are given; the rest is done
-    /// as by `auto`. An evaluation ends at a limit if neither the reference nor a compiled program finishes within
+    /// enough in this run. `cuda` runs what it can on NVIDIA GPUs too, as far as that is faster; for tests, `emulated`
+    /// runs the same kernels on the CPU and `ptx` executes the PTX that GPUs are given; the rest is done as by `auto`. An evaluation ends at a limit if neither the reference nor a compiled program finishes within
     /// it; with a timeout the reference alone decides.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
-    /// With `cuda`, `emulated` and `ptx`, where evaluations may run: where they are expected to finish first by
-    /// measured costs, on the CPU alone, or on devices whenever possible [default: auto with `cuda`, otherwise
-    /// devices].
+    /// With `cuda`, `emulated` and `ptx`, where evaluations may run: wherever is free first, on the CPU alone, or on
+    /// devices whenever possible [default: auto with `cuda`, otherwise devices].
     #[arg(long, value_enum)]
     placement: Option<PlacementName>,
 
@@ -97,12 +100,12 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = super::number::<usize>)]
     gpus: Option<usize>,
 
-    /// With `cuda`, from how many evaluations on a GPU is used [default: 20, or where it pays once costs are
-    /// measured].
+    /// With `cuda`, from how many evaluations on a GPU is used [default: 20].
     #[arg(long, value_name = "N", value_parser = super::number::<u64>)]
     threshold: Option<u64>,
 
-    /// With `cuda`, `emulated` and `ptx`, the size of batches on a device [default: by costs and memory].
+    /// With `cuda`, `emulated` and `ptx`, the number of evaluations in a window of a device [default: by its speed and
+    /// memory].
     #[arg(long, value_name = "N", value_parser = super::from_one::<u64>)]
     batch_size: Option<u64>,
 
@@ -217,7 +220,9 @@ impl Run {
         if !self.is_sequential() && self.tasks.is_empty() {
             threads::share()?;
         }
-        let (tasks, programs, errors, meant) = self.inputs();
+        let one = self.is_sequential().then_some(NonZeroUsize::MIN);
+        let python = self.python.pool(one.or(self.workers))?;
+        let (tasks, programs, errors, meant) = self.inputs(python.as_ref());
         tell(&errors);
         let batch = if self.all_pairs {
             Batch::all_pairs(&programs, &tasks)
@@ -228,6 +233,10 @@ impl Run {
             batch.train_only()
         } else {
             batch
+        };
+        let batch = match &python {
+            Some(pool) => batch.with_python(pool),
+            None => batch,
         };
         if !self.quiet {
             for odd in batch.notes() {
@@ -304,7 +313,10 @@ impl Run {
         matches!(self.mode, ModeName::Sequential)
     }
 
-    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Selection) {
+    fn inputs(
+        &self,
+        python: Option<&Pool>,
+    ) -> (Vec<Task>, Vec<Program>, Vec<InputError>, Selection) {
         let mut read = if self.tasks.is_empty() {
             TasksRead {
                 tasks: builtin_tasks(self.pairs, self.is_sequential()),
@@ -327,7 +339,7 @@ impl Run {
         let programs = if self.programs.is_empty() {
             builtin_programs()
         } else {
-            let found = self.how.read(&self.programs);
+            let found = self.how.read(&self.programs, python);
             // A folder given as both is reported once.
             add_new(&mut read.notes, found.notes);
             add_new(&mut read.errors, found.errors);
@@ -370,7 +382,7 @@ impl Run {
         options.gpus = self.gpus;
         options.threshold = self.threshold;
         options.batch_size = self.batch_size;
-        options.keep_costs = true;
+        options.keep_tuning = true;
         options.keep_outputs = self.outputs;
         options.scores = false;
         options.stop_after_wrong = self.stop_after_wrong;

@@ -74,6 +74,13 @@ impl Lines {
         }
     }
 
+    /// Passes on what was printed, before another process prints.
+    pub(crate) fn flush(&mut self) {
+        if self.failed.is_none() {
+            self.failed = io::stdout().flush().err();
+        }
+    }
+
     /// The error that kept a line from being printed, if any.
     pub(crate) fn end(self) -> io::Result<()> {
         let ended = match self.failed {

@@ -156,7 +156,7 @@ fn bad_programs() {
     );
     check_body(
         "for x1 in I: pass",
-        "bad.py:2:5: found the keyword `for`, but only calls are allowed: \
+        "bad.py:2:5: found the keyword `for`, which is not read: \
          expected `name = primitive(arguments)` or `return value`",
     );
     check(
@@ -542,7 +542,7 @@ fn options_of_files_are_refused_where_what_is_built_in_is_taken() {
         ("coverage --names no", "--programs"),
         ("search a.json --solutions no", "--solutions"),
         ("selfcheck --ids no", "expected --tasks"),
-        ("bench --emulated --seconds 1", "--seconds"),
+        ("bench --emulated --programs no", "--tasks"),
     ] {
         let done = folder.run(arguments);
         assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{arguments}");

@@ -1,4 +1,4 @@
-//! `mega-batch bench`, for this machine and for devices.
+//! `mega-batch bench` on a machine without a GPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,94 +7,6 @@ use gpu_sim::emulated::EmulatedDevice;
 use serde_json::Value;
 
 use super::support::Folder;
-
-fn document(folder: &Folder, name: &str) -> Value {
-    let text = fs::read_to_string(folder.path().join(name)).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
-
-#[test]
-fn a_quick_look_at_the_emulated_device_says_that_it_is_no_gpu() {
-    let folder = Folder::new();
-    let done = folder.run(
-        "bench --backend emulated --quick --out new/device.json --export grids.json --commit abc",
-    );
-    if EmulatedDevice::fingerprint().is_none() {
-        assert_eq!(done.code, 1);
-        assert!(
-            done.stderr.contains("no emulated device"),
-            "{}",
-            done.stderr
-        );
-        assert!(!folder.path().join("new").exists());
-        return;
-    }
-    assert_eq!(
-        (done.code, done.stderr.as_str()),
-        (0, ""),
-        "{}",
-        done.stdout
-    );
-    assert!(done.stdout.contains("not run on a GPU"), "{}", done.stdout);
-
-    let document = document(&folder, "new/device.json");
-    assert_eq!(document["device"], "emulated device");
-    assert_eq!(document["note"], "not run on a GPU");
-    assert_eq!(document["commit"], "abc");
-    assert_eq!(document["left_out"], Value::Array(Vec::new()));
-    assert!(
-        document["limits"]["copy_bytes_per_second"]
-            .as_f64()
-            .unwrap()
-            > 0.0
-    );
-    let rows = document["rows"].as_array().unwrap();
-    let count = |key: &str, value: Value| rows.iter().filter(|row| row[key] == value).count();
-    assert_eq!(count("section", "pipeline".into()), 4 * 3);
-    assert_eq!(count("section", "programs".into()), 1);
-    assert_eq!(count("name", "rot90".into()), 3);
-    for row in rows {
-        let grids = row["grids"].as_u64().unwrap();
-        let bail_outs = row["bail_outs"].as_u64().unwrap();
-        let compared = row["compared"].as_u64().unwrap();
-        assert_eq!(compared + bail_outs, grids, "{row}");
-        assert!(grids <= 100, "{row}");
-        assert!(row["kernel"]["seconds"].as_f64().unwrap() > 0.0, "{row}");
-        if row["section"] == "programs" {
-            assert_eq!(row["right"].as_u64().unwrap() + bail_outs, grids, "{row}");
-        }
-        // The host does almost nothing, and nothing of a pipeline.
-        assert!(bail_outs * 10 <= grids, "{row}");
-        assert!(row["section"] != "pipeline" || bail_outs == 0, "{row}");
-    }
-
-    let export = self::document(&folder, "grids.json");
-    let grids = export["grids"].as_array().unwrap().len();
-    assert_eq!(export["outputs"]["30"].as_array().unwrap().len(), grids);
-}
-
-#[test]
-fn without_a_gpu_it_says_why_and_writes_nothing() {
-    let folder = Folder::new();
-    let mut command = folder.command("bench --backend cuda --quick --seconds 1 --out device.json");
-    // If there is a GPU, it is hidden.
-    let done = super::support::done(command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap());
-    assert_eq!((done.code, done.stdout.as_str()), (1, ""));
-    assert!(done.stderr.starts_with("mega-batch: "), "{}", done.stderr);
-    assert!(done.stderr.contains("NVIDIA"), "{}", done.stderr);
-    assert!(!folder.path().join("device.json").exists());
-}
-
-#[test]
-fn options_of_a_device_need_one() {
-    let done = Folder::new().run("bench --seconds 1");
-    assert_eq!(done.code, 2);
-    assert!(done.stderr.contains("--backend"), "{}", done.stderr);
-    for option in ["--emulated", "--sizes 1", "--compare a.json"] {
-        let done = Folder::new().run(&format!("bench --backend emulated {option}"));
-        assert_eq!(done.code, 2, "{option}");
-    }
-}
 
 /// The folder of the only machine in a folder of results.
 fn machine(results: &Path) -> PathBuf {
@@ -105,7 +17,7 @@ fn machine(results: &Path) -> PathBuf {
 }
 
 #[test]
-fn a_benchmark_is_a_table_a_document_a_page_and_charts() {
+fn a_benchmark_is_a_table_a_document_and_a_page() {
     let folder = Folder::new();
     let mut command =
         folder.command("bench --quick --sizes 8,1 --workers 2 --emulated --out new --commit abc");
@@ -166,11 +78,13 @@ fn a_benchmark_is_a_table_a_document_a_page_and_charts() {
     assert!(!gpu["remarks"][0].as_str().unwrap().is_empty());
 
     let page = read("bench-quick.md");
-    for chart in ["speedup-by-size", "speedup-by-kind", "scaling"] {
-        let chart = format!("{chart}-quick.svg");
-        assert!(page.contains(&format!("]({chart})")), "{page}");
-        assert!(read(&chart).starts_with("<svg "));
-    }
+    let row = "\n| batt | 8 | parallel | ";
+    assert!(
+        page.contains(row) && page.contains("\n| batt | 8 | 2 workers | "),
+        "{page}"
+    );
+    let files = fs::read_dir(&machine).unwrap().count();
+    assert_eq!(files, 2, "nothing else is left");
 
     // Compared with itself, with another plan.
     let kept = machine.join("bench-quick.json");
@@ -200,19 +114,69 @@ fn a_benchmark_is_a_table_a_document_a_page_and_charts() {
         21
     );
     // There is no scaling with one worker.
-    assert!(!again.join("scaling-quick.svg").exists());
+    assert_eq!(document["by_count"].as_array().unwrap().len(), 0);
+}
+
+/// Programs of the user are measured on their own pairs and on all.
+#[test]
+fn given_programs_are_measured_too() {
+    let folder = Folder::new();
+    folder.write("67a3c6ac.json", super::support::mirror_task());
+    folder.write("mine.py", super::support::mirror_program("solve_67a3c6ac"));
+    let mut command = folder.command(
+        "bench --quick --sizes 3 --workers 1 --out new --programs mine.py --tasks 67a3c6ac.json",
+    );
+    let done = super::support::done(command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap());
+    assert_eq!(
+        (done.code, done.stderr.as_str()),
+        (0, ""),
+        "{}",
+        done.stdout
+    );
+    let machine = machine(&folder.path().join("new"));
+    let text = fs::read_to_string(machine.join("bench-quick.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    for kind in ["given programs", "given programs on all tasks", "batt"] {
+        let cells = document["cells"].as_array().unwrap().iter();
+        assert_eq!(
+            cells.filter(|cell| cell["kind"] == kind).count(),
+            3,
+            "{kind}"
+        );
+    }
+    let stages = document["stages"].as_array().unwrap().iter();
+    let stages: Vec<_> = stages
+        .map(|stage| (&stage["stage"], &stage["state"]))
+        .collect();
+    let ended = |name: &'static str| (Value::from(name), Value::from("ended"));
+    let expected = [ended("programs"), ended("modes")];
+    assert!(
+        stages
+            .into_iter()
+            .eq(expected.iter().map(|(name, state)| (name, state)))
+    );
 }
 
 #[test]
 fn what_a_benchmark_cannot_use_is_told_before_it_runs() {
     let folder = Folder::new();
     folder.write("kept.json", "{\n  \"schema\": 1,\n  \"cells\": [,]\n}");
+    folder.write(
+        "prove.json",
+        r#"{"schema": 1, "settings": {}, "stages": []}"#,
+    );
     for (arguments, told) in [
         (
             "--compare kept.json",
             "kept.json:3:13: expected the document of a benchmark: broken JSON: ",
         ),
         ("--compare none.json", "none.json: no such file or folder"),
+        (
+            "--compare prove.json",
+            "prove.json: expected the bench.json of a benchmark, found a document of an earlier version's `prove`",
+        ),
+        ("--programs - --tasks t", "-: expected files"),
+        ("--minutes 0", "expected 0.01 to 10000 minutes"),
         ("--sizes 0", "expected 1 to 1000000 evaluations"),
         ("--sizes 1,x", "expected 1 to 1000000 evaluations"),
     ] {

@@ -38,7 +38,7 @@ fn without_a_gpu_it_says_why_and_what_a_run_takes() {
     assert_eq!(row(text, "a run takes"), taken);
     assert_eq!(
         row(text, "thresholds"),
-        "a GPU from 20 evaluations on, several from 30 a GPU on, until costs are measured"
+        "a GPU from 20 evaluations on, several from 30 a GPU on"
     );
     assert!(!text.contains("emulated"), "{text}");
     // Listing devices must not write.
@@ -51,7 +51,7 @@ fn without_a_gpu_it_says_why_and_what_a_run_takes() {
     assert!(document["host"]["threads"].as_u64().unwrap() > 0);
     assert_eq!(document["thresholds"]["gpu"], 20);
     assert_eq!(document["thresholds"]["each_of_several"], 30);
-    assert!(document.get("costs").is_none() && document.get("measured").is_none());
+    assert!(document.get("kept").is_none() && document.get("measured").is_none());
 }
 
 #[test]
@@ -97,115 +97,65 @@ fn the_emulated_device_is_shown_or_why_there_is_none() {
     );
 }
 
+/// A file with one GPU.
+const KEPT: &str = r#"{"version": 1, "devices": [{"device": "a\u001b[31m", "driver": "1\n2", "engine": "0",
+    "kernels": "0x1", "saved": 1, "warps": 2, "side_by_side": 3, "blocks": 16}]}"#;
+
 #[test]
-fn what_is_measured_is_kept_shown_and_removed() {
+fn what_is_kept_is_shown_escaped_and_removed() {
     let folder = Folder::new();
-    let file = folder.path().join("cache/costs.json");
-    let is_emulated = EmulatedDevice::fingerprint().is_some();
+    let file = folder.path().join("cache/tuning.json");
+    // Without a GPU there is nothing to be measured.
     let measured = run_json(&folder, "--measure --emulated");
-    let executors = measured["measured"].as_array().unwrap();
-    assert_eq!(executors.len(), 1 + usize::from(is_emulated));
-    for executor in executors {
-        let batches = executor["batches"].as_array().unwrap();
-        assert!(batches.iter().any(|batch| batch["items"] == 8));
-        for batch in batches {
-            assert!(batch["seconds"].as_f64().unwrap() > 0.0);
-        }
-        for kind in executor["kinds"].as_array().unwrap() {
-            assert!(kind["unit_seconds"].as_f64().unwrap() >= 0.0, "{kind}");
-            assert!(kind["batches"].as_u64().unwrap() > 0, "{kind}");
-        }
-        assert!(executor.get("launch_shape").is_none(), "{executor}");
-    }
-    let kinds = measured["thresholds"]["measured_kinds"].as_array().unwrap();
-    assert_eq!(!kinds.is_empty(), is_emulated);
-    assert!(file.is_file());
+    assert!(measured.get("measured").is_none() && measured.get("host").is_some());
+    assert!(!file.exists());
 
-    // What is kept is what was measured.
-    let kept = run_json(&folder, "--costs");
-    assert!(kept.get("host").is_none(), "{kept}");
-    assert_eq!(kept["costs"]["file"], file.to_str().unwrap());
-    let kept = kept["costs"]["executors"].as_array().unwrap();
-    for executor in executors {
-        let of = kept.iter().find(|one| one["device"] == executor["device"]);
-        let kinds = |executor: &Value| executor["kinds"].as_array().unwrap().clone();
-        let (before, after) = (kinds(executor), kinds(of.unwrap()));
-        assert_eq!(before.len(), after.len());
-        for (before, after) in before.iter().zip(&after) {
-            for whole in ["kind", "steps", "batches"] {
-                assert_eq!(before[whole], after[whole]);
-            }
-            // Printing as text may change the last bit of a number.
-            for number in ["overhead_seconds", "unit_seconds"] {
-                let [before, after] = [before, after].map(|kind| kind[number].as_f64().unwrap());
-                assert!((before - after).abs() <= 1e-12 * before, "{before} {after}");
-            }
-        }
+    folder.write("cache/tuning.json", KEPT);
+    let kept = &run_json(&folder, "--kept")["kept"];
+    assert_eq!(kept["file"], file.to_str().unwrap());
+    let device = &kept["devices"][0];
+    for (key, value) in [("warps", 2), ("side_by_side", 3), ("blocks", 16)] {
+        assert_eq!(device[key], value);
     }
-    let done = run(&folder, "--costs");
-    assert_eq!(row(&done.stdout, "costs"), file.to_str().unwrap());
-    assert!(done.stdout.contains("us a batch"), "{}", done.stdout);
-    if is_emulated {
-        let text = run(&folder, "--emulated").stdout;
-        let thresholds = row(&text, "thresholds");
-        assert!(thresholds.contains("measured costs stand in"), "{text}");
-    }
+    let text = run(&folder, "--kept").stdout;
+    assert_eq!(row(&text, "kept"), file.to_str().unwrap());
+    assert!(
+        !text.contains('\u{1b}') && text.contains("CUDA 1\\n2"),
+        "{text}"
+    );
+    let launches = "2 warps a block, 3 evaluations side by side, 16 blocks a multiprocessor";
+    assert_eq!(row(&text, "  launches:"), launches);
 
-    let done = run(&folder, "--reset-costs");
+    let done = run(&folder, "--reset");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     assert!(done.stdout.contains("removed"), "{}", done.stdout);
     assert!(!file.exists());
-    let done = run(&folder, "--reset-costs");
+    let done = run(&folder, "--reset");
     assert!(done.stdout.contains("nothing to be removed"));
-    let none = run_json(&folder, "--costs");
-    assert_eq!(none["costs"]["executors"], Value::Array(Vec::new()));
-    let done = run(&folder, "--costs");
+    let none = run_json(&folder, "--kept");
+    assert_eq!(none["kept"]["devices"], Value::Array(Vec::new()));
+    let done = run(&folder, "--kept");
     assert!(done.stdout.contains("nothing is measured so far"));
 }
 
 #[test]
 fn a_broken_cache_is_told_and_no_failure() {
     let folder = Folder::new();
-    folder.write("cache/costs.json", "{\"version\": 1,\n\"executors\": [3]}");
-    let done = run(&folder, "--costs");
+    folder.write("cache/tuning.json", "{\"version\": 1,\n\"devices\": [3]}");
+    let done = run(&folder, "--kept");
     assert_eq!(done.code, 0);
     assert!(
         done.stderr
-            .contains("costs.json: line 2, column 15: invalid type"),
+            .contains("tuning.json: line 2, column 13: invalid type"),
         "{}",
         done.stderr
     );
-    assert!(done.stderr.contains("costs are learned anew"));
+    assert!(done.stderr.contains("GPUs are measured anew"));
     assert!(done.stdout.contains("nothing is measured so far"));
     // Only what is broken is removed, without an error.
-    let done = run(&folder, "--reset-costs");
+    let done = run(&folder, "--reset");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    assert!(!folder.path().join("cache/costs.json").exists());
-}
-
-#[test]
-fn names_in_a_cache_are_escaped() {
-    let folder = Folder::new();
-    let text = r#"{"version": 1, "executors": [{"device": "a\u001b[31m", "driver": "1\n2",
-        "engine": "0", "kernels": null, "saved": 1, "kinds": {}}]}"#;
-    folder.write("cache/costs.json", text);
-    let done = run(&folder, "--costs");
-    assert!(!done.stdout.contains('\u{1b}'), "{}", done.stdout);
-    assert!(done.stdout.contains("CUDA 1\\n2"), "{}", done.stdout);
-}
-
-#[test]
-fn what_cannot_be_kept_is_told_and_measured_all_the_same() {
-    let folder = Folder::new();
-    folder.write("cache", "no folder");
-    let done = run(&folder, "--measure");
-    assert_eq!(done.code, 1);
-    assert!(
-        done.stderr.contains("costs are not kept"),
-        "{}",
-        done.stderr
-    );
-    assert!(done.stdout.contains("measured: "), "{}", done.stdout);
+    assert!(!folder.path().join("cache/tuning.json").exists());
 }
 
 #[test]
@@ -215,8 +165,8 @@ fn bad_options_are_refused() {
         ("--gpus x", "--gpus"),
         ("--gpus -1", "-1"),
         ("--gpus 1 --emulated", "cannot be used with"),
-        ("--costs --reset-costs", "cannot be used with"),
-        ("--cost", "--costs"),
+        ("--kept --reset", "cannot be used with"),
+        ("--keep", "--kept"),
         ("more", "more"),
     ] {
         let done = run(&folder, options);

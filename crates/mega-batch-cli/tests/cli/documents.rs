@@ -298,11 +298,6 @@ fn what_cannot_be_written_is_told_before_the_run() {
         ("run --json", "file/x.json"),
         ("bench --quick --out", "/proc/x"),
         ("bench --quick --out", "file/x"),
-        ("bench --backend emulated --quick --out", "folder"),
-        (
-            "bench --backend emulated --quick --export",
-            "/proc/x/y.json",
-        ),
     ] {
         let done = folder.run(&format!("{command} {path}"));
         assert_eq!(
@@ -501,29 +496,4 @@ fn what_is_read_is_not_overwritten_and_no_file_is_written_twice() {
     }
     let over = "search --tasks tasks --nodes 300 --over s.json --submission s.json --quiet";
     assert_eq!(folder.run(over).code, 0);
-}
-
-#[test]
-fn a_benchmark_does_not_overwrite_what_it_reads() {
-    let folder = Folder::new();
-    let program = mirror_program("solve_a");
-    folder
-        .write("a.json", mirror_task())
-        .write("p.py", &program);
-    for (arguments, message) in [
-        (
-            "--export x --out x",
-            "--out and --export would both be written there",
-        ),
-        (
-            "--programs p.py --tasks a.json --export p.py",
-            "--export would overwrite what --programs reads",
-        ),
-    ] {
-        let done = folder.run(&format!("bench --backend emulated {arguments}"));
-        assert_eq!(done.code, 2, "{}", done.stderr);
-        assert!(done.stderr.contains(message), "{}", done.stderr);
-    }
-    let kept = fs::read_to_string(folder.path().join("p.py")).unwrap();
-    assert_eq!(kept, program);
 }

@@ -888,6 +888,9 @@ fn tasks_are_chosen_by_their_ids() {
     );
     check(&files, "--tasks data --ids c,b", &[&b, &c]);
     check(&files, "--tasks data --ids-file ids.txt", &[&a, &c]);
+    let files = [("data/007bbfb7.json", mirror_task().into_bytes())];
+    let options = "--tasks data --ids training/007bbfb7";
+    check(&files, options, &[&format!("007bbfb7: {RIGHT}")]);
     let folder = Folder::new();
     folder.write("a.json", mirror_task());
     let (done, document) = run(&folder, "--tasks a.json --ids a,nn");
@@ -1120,6 +1123,80 @@ fn a_submission_is_checked_as_a_competition_would() {
     }
     assert_eq!((done.code, done.stderr.lines().count()), (2, 5));
     assert_eq!(done.stdout, "a competition would not take it: 5 faults\n");
+    // Layouts of other programs are scored, but no competition takes them.
+    let answers = json!({ "attempt_1": { "answer": [[1]] }, "attempt_2": { "answer": [[2]] } });
+    folder.write("x/a.json", json!([answers]).to_string());
+    folder.write("x/b.json", json!([answers, answers]).to_string());
+    folder.write(
+        "numbered.json",
+        json!({ "a": { "0": both }, "b": [both, both] }).to_string(),
+    );
+    folder.write(
+        "answers.json",
+        json!({ "a": [answers], "b": [both, both] }).to_string(),
+    );
+    for (file, expected) in [
+        (
+            "x",
+            "x: a folder: expected one file, as competitions have it",
+        ),
+        ("numbered.json", "found test inputs by their numbers"),
+        ("answers.json", "found an object in place of a grid"),
+    ] {
+        let done = folder.run(&format!("check {file} --tasks tasks.json"));
+        assert!(
+            done.code == 2 && done.stderr.trim_end().ends_with(expected),
+            "{}",
+            done.stderr
+        );
+        assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
+    }
+}
+
+#[test]
+fn text_in_other_forms_is_named() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    for (name, text, found) in [
+        ("a.csv", "id,input\n1,2\n", "a CSV file"),
+        ("a.tsv", "id\tinput\n", "a table with tabs"),
+        ("a.yaml", "a: 1\n", "a YAML file"),
+        ("a.pkl", "(dp0\nV1\n", "a pickle of Python"),
+    ] {
+        folder.write(name, text);
+        let of_tasks = format!("run --tasks {name} --all-pairs");
+        let of_programs = format!("run --tasks a.json --programs {name}");
+        for command in [
+            of_tasks,
+            of_programs,
+            format!("score {name} --tasks a.json"),
+        ] {
+            let done = folder.run(&command);
+            let first = done.stderr.lines().next().unwrap_or_default();
+            let is_told = first.starts_with(name) && first.contains(&format!("found {found}"));
+            assert!(done.code == 2 && is_told, "{command}: {}", done.stderr);
+        }
+    }
+}
+
+#[test]
+fn names_in_an_archive_do_not_lead_out_of_it() {
+    let task = mirror_task();
+    let packed = zipped(&[
+        ("../a.json", &task),
+        ("/x/../../b.json", &task),
+        ("./.c.json", &task),
+    ]);
+    let tar = tarred(&[("c/d.json", task.as_bytes())]);
+    let files = [("t.zip", packed), ("u.tar", tar)];
+    let [a, b, d] = ["a", "b", "d"].map(|id| format!("{id}: {RIGHT}"));
+    let folder = Folder::new();
+    for (name, bytes) in files {
+        folder.write(name, bytes);
+    }
+    let (done, document) = run(&folder, "--tasks t.zip u.tar");
+    assert_eq!((done.code, outcomes(&document)), (0, vec![a, b, d]));
+    assert!(!done.stderr.contains(".."), "{}", done.stderr);
 }
 
 #[test]

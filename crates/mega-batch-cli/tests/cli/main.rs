@@ -18,6 +18,8 @@ mod documents;
 mod explain;
 #[cfg(unix)]
 mod first_hour;
+#[cfg(target_os = "linux")]
+mod free_python;
 mod layouts;
 mod names;
 mod program_files;

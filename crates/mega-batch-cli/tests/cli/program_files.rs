@@ -120,7 +120,7 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
         ),
         (
             "list.json",
-            format!("[{good}, {{\"task_id\": \"a\", \"program\": [\"O = I\"]}}]"),
+            format!("[{good}, {{\"task_id\": \"a\", \"program\": [5]}}]"),
             ":1:",
             "found a list",
         ),

@@ -5,7 +5,7 @@
 
 They return what those of `mega_batch` return on one machine, except for times. A batch is cut into shards of about a
 second, which Ray tasks evaluate; a task uses the free cores of its node. A search is one Ray task for each ARC task,
-on one core. The driver, the process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
+on one core. The driver, the process that calls this, delivers the results and keeps the checkpoint. See docs/runs.md.
 
 Ray is not imported before a run: it comes with `pip install "ray[default]"`.
 """

@@ -77,7 +77,7 @@ class Options(TypedDict, total=False):
     outputs: bool
     scores: bool
     stop_after_wrong: bool
-    keep_costs: bool
+    keep_tuning: bool
 
 
 class PoolOptions(TypedDict, total=False):

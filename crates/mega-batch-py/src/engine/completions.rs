@@ -19,6 +19,7 @@ use numpy::{PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use python_pool::Failure;
 
 use crate::arguments;
 use crate::engine::{Callbacks, PyEngine, PySink};
@@ -73,6 +74,8 @@ struct TaskResult {
     known: u32,
     error: Option<EvalError>,
     internal: Option<String>,
+    /// The first failure of a program in free Python.
+    failure: Option<Box<Failure>>,
     /// The outputs for test pairs, if they are kept.
     outputs: Vec<Option<Grid>>,
 }
@@ -266,7 +269,6 @@ impl PyEvaluated {
 /// The codes of these verdicts.
 const MATCH: usize = 0;
 const MISMATCH: usize = 1;
-const NO_EXPECTED: usize = 2;
 const ERROR: usize = 3;
 const LIMIT: usize = 4;
 
@@ -312,7 +314,8 @@ fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl>
             Some(error) => (error.line, error.to_string()),
             None => (1, format!("no program: {EXPECTED_PROGRAM}")),
         };
-        (bad, free_python::is_foreign(text, &reading))
+        let is_foreign = completions::is_foreign(text, || completions::programs(text, &reading));
+        (bad, is_foreign)
     })
 }
 
@@ -638,6 +641,9 @@ impl Sink for Judge<'_> {
             Outcome::Internal(message) => {
                 of_program.internal.get_or_insert(message.to_string());
             }
+            Outcome::Python(failure) => {
+                of_program.failure.get_or_insert(failure);
+            }
             Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => {}
         }
         if self.keeps_outputs && result.pair.split == Split::Test {
@@ -671,6 +677,40 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
+/// The pairs that are evaluated and whose output is known.
+fn known_pairs(task: &Task, train_only: bool) -> impl Iterator<Item = &Pair> {
+    let tests: &[Pair] = if train_only { &[] } else { &task.test };
+    let pairs = task.train.iter().chain(tests);
+    pairs.filter(|pair| pair.output.is_some())
+}
+
+/// Runs a batch with one job for each program, after `before` evaluations of a `total`. Returns the results of the
+/// programs, and how many evaluations were made.
+fn judged(
+    engine: &PyEngine,
+    py: Python<'_>,
+    batch: &Batch<'_>,
+    results: Vec<TaskResult>,
+    (before, total): (u64, u64),
+    callbacks: &Callbacks,
+) -> PyResult<(Vec<TaskResult>, u64)> {
+    let options = engine.options();
+    let mut judge = Judge {
+        tasks: batch.tasks(),
+        results,
+        keeps_outputs: options.keep_outputs,
+        before,
+        total,
+        watch: PySink::new(callbacks, options, engine.cancelled()),
+    };
+    let run = engine.with_runner(py, |runner| runner.run_into(batch, &mut judge))?;
+    let (summary, _) = judge.watch.finish(py, run)?;
+    if !summary.is_complete() {
+        return Err(PyOSError::new_err(UNFINISHED));
+    }
+    Ok((judge.results, summary.totals.evaluations))
+}
+
 /// Evaluates the members; the evaluations `beside` these are still to do. Returns their results by index; those that
 /// share another member's result have none of their own.
 fn evaluate_members(
@@ -681,7 +721,7 @@ fn evaluate_members(
     callbacks: &Callbacks,
     beside: u64,
 ) -> PyResult<Vec<TaskResult>> {
-    let (options, cancelled) = (engine.options(), engine.cancelled());
+    let options = engine.options();
     // A program that reaches a limit is not evaluated on further pairs, each of which would take as long.
     let (first, others): (Vec<Task>, Vec<Task>) = evaluation.tasks.iter().map(parted).unzip();
     let members = evaluation.members.iter();
@@ -719,31 +759,14 @@ fn evaluate_members(
             } else {
                 batch
             };
-            let mut judge = Judge {
-                tasks,
-                results: of_due,
-                keeps_outputs: options.keep_outputs,
-                before,
-                total,
-                watch: PySink::new(callbacks, options, cancelled),
-            };
-            let run = engine.with_runner(py, |runner| runner.run_into(&batch, &mut judge))?;
-            let watch;
-            Judge {
-                results: of_due,
-                watch,
-                ..
-            } = judge;
-            let (summary, _) = watch.finish(py, run)?;
-            if !summary.is_complete() {
-                return Err(PyOSError::new_err(UNFINISHED));
-            }
+            let made;
+            (of_due, made) = judged(engine, py, &batch, of_due, (before, total), callbacks)?;
             jobs.retain(|job| {
                 let counts = of_due[job.program as usize].counts;
                 let is_wrong = counts[MISMATCH] + counts[ERROR] > 0;
                 counts[LIMIT] == 0 && !(is_wrong && options.stop_after_wrong)
             });
-            before += summary.totals.evaluations;
+            before += made;
             total = beside + before + evaluations(&jobs, &others);
         }
         for ((at, job), mut of) in due.iter().zip(&all).zip(of_due) {
@@ -752,9 +775,7 @@ fn evaluate_members(
             }
             // Pairs after a wrong one count, evaluated or not.
             let task = &evaluation.tasks[job.task as usize];
-            let tests: &[Pair] = if train_only { &[] } else { &task.test };
-            let pairs = task.train.iter().chain(tests);
-            of.known = pairs.filter(|pair| pair.output.is_some()).count() as u32;
+            of.known = known_pairs(task, train_only).count() as u32;
             evaluation.members[*at].result = Some(MemberResult {
                 evaluated: *at,
                 step: of.step(),
@@ -817,8 +838,11 @@ pub(crate) fn evaluate(
     }
     let workers = engine.workers(py)?;
     let mut evaluation = guard::engine(py, || Evaluation::of(&texts, tasks, dialect, workers))?;
-    let free = python.map(|pool| (pool, FreePython::of(pool, &texts, &evaluation, train_only)));
-    let beside = free.as_ref().map_or(0, |(_, free)| free.pairs(&evaluation));
+    let free = python.map(|pool| (pool, FreePython::of(pool, &texts, &evaluation)));
+    let beside = match &free {
+        Some((_, free)) => free.pairs(train_only)?,
+        None => 0,
+    };
     let results = evaluate_members(engine, py, &mut evaluation, train_only, &callbacks, beside)?;
     let mut free = match free {
         Some((pool, free)) => {

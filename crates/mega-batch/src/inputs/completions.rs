@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use arc_dsl::{ParseError, Program, Reading, read_file, says_program};
+use arc_dsl::{
+    Block as Code, ParseError, ParseErrorKind, Program, Reading, read_file, says_program,
+};
 
-type Parsed = Result<Program, ParseError>;
+pub(super) type Parsed = Result<Program, ParseError>;
 
 /// At most this many times the text's length is read again together with the blocks before it.
 const BELOW: usize = 16;
@@ -22,7 +24,7 @@ pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
 
 /// The code of a text that may be a program in another language, with the number of lines before each block: either
 /// one list of blocks, those between fences, or the whole text and then the blocks between its prose.
-pub fn code(text: &str) -> Vec<Vec<(usize, String)>> {
+pub fn code(text: &str) -> Vec<Vec<Code>> {
     located(text, |text, mut lines, mut blocks| {
         let mut lists = Vec::new();
         if blocks.is_empty() {
@@ -40,6 +42,31 @@ pub fn code(text: &str) -> Vec<Vec<(usize, String)>> {
         lists
     })
 }
+
+/// Whether a text without a readable program of the DSL may have one in free Python. It has none if all that is wrong with
+/// what was `read` are names that Python does not know either, as in a program of the DSL with a misspelt primitive.
+pub fn is_foreign(text: &str, read: impl FnOnce() -> Vec<Parsed>) -> bool {
+    let is_misspelt = |program: &Parsed| match program {
+        Ok(_) => true,
+        Err(error) => match &error.kind {
+            ParseErrorKind::UnknownPrimitive { name, .. }
+            | ParseErrorKind::UnknownName { name, .. } => {
+                !BUILTINS.split(' ').any(|known| known == name)
+                    && !name.starts_with(char::is_uppercase)
+            }
+            _ => false,
+        },
+    };
+    let has_function = text.contains("def ") || text.contains("lambda");
+    has_function && (text.contains("import *") || !read().iter().all(is_misspelt))
+}
+
+/// What Python has without an import, but types of exceptions, and `np`, which a pool adds.
+const BUILTINS: &str = "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile \
+     complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr \
+     globals hasattr hash help hex id input int isinstance issubclass iter len license list locals map max memoryview \
+     min next np numpy object oct open ord pow print property quit range repr reversed round set setattr slice sorted \
+     staticmethod str sum super tuple type vars zip";
 
 /// Passes on the text of the answer, its lines, and the blocks between its fences.
 fn located<T>(text: &str, then: impl FnOnce(&str, Vec<Line>, Vec<Block>) -> T) -> T {

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{FileForm, FileProgram, Reading, TaskFile, read_file};
+use arc_dsl::{FileForm, FileProgram, Program, Reading, TaskFile, read_file};
 
 use super::completions;
 use super::modules::Modules;
 use super::packed::{Content, archive_contains, contents};
+use super::programs::{Candidate, Foreign};
 use super::{InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, unpacked};
 
 /// The programs in JSON files, and the other files.
@@ -188,7 +189,13 @@ impl ProgramsInJson {
     }
 
     /// Parses the programs. Each is named after its task, with a number if the file has several for it.
-    pub(super) fn parse(self, reading: &Reading, modules: &mut Modules, all: &mut ProgramsRead) {
+    pub(super) fn parse(
+        self,
+        reading: &Reading,
+        modules: &mut Modules,
+        all: &mut ProgramsRead,
+        foreign: &mut Foreign<'_>,
+    ) {
         let mut counts = HashMap::new();
         for (file, text) in &self.texts {
             let count = counts.entry((file, &text.task)).or_default();
@@ -196,7 +203,7 @@ impl ProgramsInJson {
                 beside: modules.beside(file, &text.text, reading),
                 ..reading.clone()
             };
-            parse(text, file, count, &reading, all);
+            parse(text, file, count, &reading, all, foreign);
         }
     }
 }
@@ -208,6 +215,7 @@ fn parse(
     count: &mut usize,
     reading: &Reading,
     all: &mut ProgramsRead,
+    foreign: &mut Foreign<'_>,
 ) {
     let FileProgram {
         task,
@@ -230,33 +238,52 @@ fn parse(
     };
     if read.len() > 1 {
         // Other functions are helpers of the last one, or other programs.
-        let is_own =
-            |it: &Result<arc_dsl::Program, _>| it.as_ref().is_ok_and(|it| it.task_id() == task);
+        let is_own = |it: &Result<Program, _>| it.as_ref().is_ok_and(|it| it.task_id() == task);
         if read.iter().any(is_own) {
             read.retain(|it| it.is_err() || is_own(it));
         }
     }
     let error = |message: String| InputError::at(file, *line, *column, message).about(path.clone());
+    let mut next_name = || {
+        *count += 1;
+        match *count {
+            1 => own.clone(),
+            number => format!("solve{number}_{task}"),
+        }
+    };
+    let mut errors = Vec::new();
     if read.is_empty() {
-        all.errors.push(error("no program in this text".to_owned()));
+        errors.push(error("no program in this text".to_owned()));
     }
+    let is_foreign = foreign.may_have(text, &read);
     for program in read {
         match program {
             Ok(program) => {
-                *count += 1;
-                let name = match *count {
-                    1 => own.clone(),
-                    number => format!("solve{number}_{task}"),
-                };
+                let name = next_name();
                 let program = program.with_name(name);
                 all.programs.push(program.with_source(Arc::clone(&source)));
             }
-            Err(found) => all.errors.push(error(format!(
+            Err(found) => errors.push(error(format!(
                 "line {}, column {} of the program: {}",
                 found.line, found.column, found.kind
             ))),
         }
     }
+    let Some(is_foreign) = is_foreign else {
+        all.errors.extend(errors);
+        return;
+    };
+    let code = if given.is_answer() {
+        completions::code(text)
+    } else {
+        vec![vec![(0, text.clone())]]
+    };
+    foreign.candidates.push(Candidate {
+        at: all.programs.len(),
+        program: Program::in_python(next_name(), code).with_source(source),
+        otherwise: Some(errors),
+        reason: is_foreign.then(|| error(String::new())),
+    });
 }
 
 /// Whether a text begins with a list or an object, which no program does.

@@ -107,7 +107,8 @@ impl Modules {
             .iter()
             .flat_map(|it| {
                 let module = it.join(&inner);
-                [module.with_extension("py"), module.join("__init__.py")]
+                // Of both, Python takes the package.
+                [module.join("__init__.py"), module.with_extension("py")]
             })
             .collect();
         // The DSL's modules may lie beside what imports them from a package.

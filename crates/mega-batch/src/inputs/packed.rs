@@ -13,7 +13,8 @@ use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
 
 use super::{
-    InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, read_file, to_json_lines,
+    InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, other_text, read_file,
+    to_json_lines,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
@@ -93,7 +94,7 @@ impl ArchiveListing {
                     "{} files of this name in the archive, which differ: expected one, the last one is read",
                     checks.len()
                 );
-                let place = file.join(name.trim_start_matches('/'));
+                let place = place_in(file, name);
                 self.errors.push(InputError::whole(&place, message));
             }
         }
@@ -158,7 +159,14 @@ pub(super) fn contents(
         if is_tar(&bytes) {
             return tar_contents(file, &bytes, what, is_wanted, each);
         }
-        return each(plain(file, bytes).map(|bytes| Content {
+        let read = plain(file, bytes).and_then(|bytes| match other_text(file) {
+            Some(found) => {
+                let message = format!("expected {what}, found {found}, which is not read");
+                Err(InputError::whole(file, message))
+            }
+            None => Ok(bytes),
+        });
+        return each(read.map(|bytes| Content {
             name: file.to_owned(),
             bytes,
         }));
@@ -181,7 +189,7 @@ pub(super) fn contents(
     }
     let mut left = MAX_ARCHIVE_BYTES;
     for (name, at) in names {
-        let place = file.join(name.trim_start_matches('/'));
+        let place = place_in(file, &name);
         let entry = match archive.by_index(at) {
             Ok(entry) => entry,
             Err(error) => {
@@ -201,6 +209,14 @@ pub(super) fn contents(
             return;
         }
     }
+}
+
+/// The path of a file in an archive, whose name may lead out of it.
+fn place_in(archive: &Path, name: &str) -> PathBuf {
+    let parts = name
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "." | ".."));
+    archive.join(parts.collect::<PathBuf>())
 }
 
 /// Reads every file in a tar archive whose name is wanted; of several with one name the last one.
@@ -224,7 +240,7 @@ fn tar_contents(
         return each(Err(InputError::whole(file, message)));
     }
     for (name, bytes) in entries {
-        let place = file.join(name.trim_start_matches('/'));
+        let place = place_in(file, &name);
         let read = decompressed(&place, bytes.to_vec()).and_then(|bytes| plain(&place, bytes));
         each(read.map(|bytes| Content { name: place, bytes }));
     }

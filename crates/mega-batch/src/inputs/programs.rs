@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    BattFile, ParseError, ParseErrorKind, Reading, Renames, parse_batt, read_file, says_nothing,
-    says_program,
+    BattFile, ParseError, ParseErrorKind, Program, Reading, Renames, parse_batt, read_file,
+    says_nothing, says_program,
 };
+use python_pool::Pool;
 
+use super::completions::{Parsed, is_foreign};
 use super::json_programs::{OtherFile, ProgramsInJson};
 use super::modules::{DSL_MODULES, MAX_NAMES, Modules, list_names};
 use super::packed::{ArchiveListing, Content, contents};
@@ -24,6 +26,20 @@ use super::{
 /// file's name behind the last `_`. A file in a folder without programs is noted. The size limits of
 /// [`read_tasks`](super::read_tasks) hold.
 pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
+    read_with(paths, reading, None)
+}
+
+/// The same, with the programs in free Python among them, each of which is one text. Nothing is executed.
+pub fn read_programs_with_python(
+    paths: &[PathBuf],
+    reading: &Reading,
+    pool: &Pool,
+) -> ProgramsRead {
+    read_with(paths, reading, Some(pool))
+}
+
+fn read_with(paths: &[PathBuf], reading: &Reading, pool: Option<&Pool>) -> ProgramsRead {
+    let mut foreign = Foreign::new(pool);
     let mut in_json = ProgramsInJson::read(paths);
     let others = std::mem::take(&mut in_json.others);
     let mut read = ProgramsRead {
@@ -48,7 +64,7 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
                     beside: modules.beside(&text.file, &text.text, reading),
                     ..reading.clone()
                 };
-                if !read.file(&text, &reading) {
+                if !read.file(&text, &reading, &mut foreign) {
                     empty.push(text.file);
                 }
             }
@@ -56,7 +72,8 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
         }
     }
     read.notes.append(&mut in_json.notes);
-    in_json.parse(reading, &mut modules, &mut read);
+    in_json.parse(reading, &mut modules, &mut read, &mut foreign);
+    foreign.finish(&mut read, &mut empty);
     read.note_empty(&empty);
     read.notes.extend(modules.notes());
     read.note_unknown();
@@ -120,6 +137,7 @@ impl ProgramsRead {
             is_named,
         }: &PythonFile,
         reading: &Reading,
+        foreign: &mut Foreign<'_>,
     ) -> bool {
         let id = id_of(file, !is_named);
         let parsed = read_file(text, reading, |number| match number {
@@ -128,6 +146,7 @@ impl ProgramsRead {
         });
         let is_bare = !parsed.programs.is_empty() && parsed.is_bare;
         let source: Arc<str> = file.to_string_lossy().into();
+        let is_foreign = foreign.may_have(text, &parsed.programs);
         let (before, mut errors, mut unknown) = (self.programs.len(), Vec::new(), Vec::new());
         for program in parsed.programs {
             match program {
@@ -153,6 +172,19 @@ impl ProgramsRead {
             }
         }
         let has_programs = self.programs.len() > before;
+        if let Some(is_foreign) = is_foreign {
+            let name = format!("solve_{id}");
+            let code = vec![vec![(0, text.clone())]];
+            foreign.candidates.push(Candidate {
+                at: before,
+                program: Program::in_python(name.clone(), code)
+                    .with_source(source)
+                    .named_by_file(name),
+                otherwise: (*is_named || defines_programs(text)).then_some(errors),
+                reason: is_foreign.then(|| InputError::at(file, 1, 1, "")),
+            });
+            return true;
+        }
         // A file that was not named and defines no function that looks like a program may fail to parse without an
         // error.
         let is_meant = *is_named || (!errors.is_empty() && defines_programs(text));
@@ -171,6 +203,76 @@ impl ProgramsRead {
         self.errors.append(&mut errors);
         self.unknown.append(&mut unknown);
         true
+    }
+}
+
+/// Texts without a program of the DSL, which may have one in free Python.
+pub(super) struct Foreign<'p> {
+    pool: Option<&'p Pool>,
+    pub(super) candidates: Vec<Candidate>,
+}
+
+/// A text that may be a program in free Python.
+pub(super) struct Candidate {
+    /// How many programs come before it.
+    pub(super) at: usize,
+    pub(super) program: Program,
+    /// What is wrong with it as a program of the DSL; None if it need not be one.
+    pub(super) otherwise: Option<Vec<InputError>>,
+    /// Where to say instead what is wrong with it as Python.
+    pub(super) reason: Option<InputError>,
+}
+
+impl<'p> Foreign<'p> {
+    fn new(pool: Option<&'p Pool>) -> Self {
+        Self {
+            pool,
+            candidates: Vec::new(),
+        }
+    }
+
+    /// Whether what is wrong with a text may be that it is Python; `None` if there is no need to ask.
+    pub(super) fn may_have(&mut self, text: &str, read: &[Parsed]) -> Option<bool> {
+        let pool = self.pool.filter(|_| !read.iter().any(Result::is_ok))?;
+        let is_foreign = is_foreign(text, || read.to_vec());
+        // A prelude may know more names.
+        (is_foreign || pool.settings().prelude.is_some()).then_some(is_foreign)
+    }
+
+    /// Adds the programs among the candidates, and says what is wrong with the others.
+    fn finish(self, read: &mut ProgramsRead, empty: &mut Vec<PathBuf>) {
+        let Some(pool) = self.pool else {
+            return;
+        };
+        let codes = self.candidates.iter();
+        let codes: Vec<_> = codes
+            .filter_map(|it| it.program.python())
+            .map(|code| &**code)
+            .collect();
+        let answers = match pool.recognise(&codes) {
+            Ok(answers) => answers,
+            Err(error) => {
+                let source = self.candidates.first().and_then(|it| it.program.source());
+                let file = Path::new(source.unwrap_or_default());
+                read.errors.push(InputError::whole(file, error.to_string()));
+                return;
+            }
+        };
+        let mut added = 0;
+        for (candidate, answer) in self.candidates.into_iter().zip(answers) {
+            match (answer, candidate.otherwise, candidate.reason) {
+                (None, ..) => {
+                    read.programs
+                        .insert(candidate.at + added, candidate.program);
+                    added += 1;
+                }
+                (Some(_), None, _) => {
+                    empty.extend(candidate.program.source().map(PathBuf::from));
+                }
+                (Some(failure), Some(_), Some(place)) => read.errors.push(place.because(&failure)),
+                (Some(_), Some(errors), None) => read.errors.extend(errors),
+            }
+        }
     }
 }
 

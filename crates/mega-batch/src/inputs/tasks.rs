@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile};
+use arc_dsl::{
+    FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile, bare_id,
+};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, TestIndices, join, merge, test_indices};
@@ -32,12 +34,17 @@ pub struct TasksRead {
 impl TasksRead {
     /// Keeps only the tasks with these ids; missing ones are errors, attributed to the file `named`.
     pub fn choose(&mut self, ids: &[String], named: &Path) {
-        let wanted: HashSet<_> = ids.iter().map(String::as_str).collect();
         // Several tasks of one name are meant by it, too.
         let names = |task: &Task| {
             let (_, name) = task.id.rsplit_once('/').unwrap_or(("", &task.id));
             [task.id.clone(), name.to_owned()]
         };
+        let known: HashSet<_> = self.tasks.iter().flat_map(names).collect();
+        let wanted = ids.iter().map(|id| match bare_id(id) {
+            bare if !known.contains(id) && known.contains(bare) => bare,
+            _ => id,
+        });
+        let wanted: HashSet<_> = wanted.collect();
         let is_wanted = |task: &Task| names(task).iter().any(|name| wanted.contains(&**name));
         self.tasks.retain(is_wanted);
         let found: HashSet<_> = self.tasks.iter().flat_map(names).collect();
@@ -83,6 +90,21 @@ pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
         found.read.errors.extend(errors);
         found.solutions.push((file.clone(), solutions));
     }
+    found.finish()
+}
+
+/// Reads tasks from the text of a file of this name, as [`read_tasks`] does.
+pub fn read_tasks_of_text(name: &Path, bytes: Vec<u8>) -> TasksRead {
+    let mut found = TaskReader::default();
+    let name = name.to_owned();
+    found.content(
+        &Content {
+            name: name.clone(),
+            bytes,
+        },
+        &name,
+        true,
+    );
     found.finish()
 }
 

@@ -1,8 +1,8 @@
 //! [`Chain`]: the order in which evaluators are asked for an evaluation, and what happens at a limit.
 //!
 //! 1. The evaluator that was asked ahead: a device, which evaluates whole batches ([`device`](super::device)), or a
-//!    batt, which evaluates all programs of a task ([`merging`](super::merging)). A batch uses devices or batts, never
-//!    both.
+//!    batt, which evaluates all programs of a task ([`merging`](super::merging)). Of an evaluation only one of them is
+//!    asked.
 //! 2. The machine of the thread, if the program is compiled. It bails out of what it has no room or no code for. If its
 //!    vectorised loops replace more calls of the reference than that may take steps, the answer is that limit.
 //! 3. The reference. It always answers, but may reach one of its limits.
@@ -15,6 +15,8 @@
 //!
 //! If neither answers, the answer is the reference's limit. So whether a machine or batt gets further than the
 //! reference does not depend on the backend, on how often the program is evaluated, or on the other programs.
+//!
+//! A program in free Python is asked of the pool of its batch alone ([`free_python`](super::free_python)).
 //!
 //! Within limits that [machines do not support](Backend::allows), only the reference is asked.
 

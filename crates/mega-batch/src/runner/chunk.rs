@@ -1,18 +1,24 @@
 //! [`Chunk`]: the evaluations that a worker claims at a time.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::device::WindowAnswers;
 use crate::outcome::Answer;
 
 /// Consecutive evaluations.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) evaluations: Range<u64>,
-    /// The answers of batts, by evaluation; empty if no batt was asked.
+    /// The answers of batts or of a device, by evaluation; empty if none was asked.
     pub(super) answers: Vec<Option<Answer>>,
-    /// The time that the batts took per evaluation.
+    /// The time that they took per evaluation.
     pub(super) share: Duration,
+    /// Whether a device was asked.
+    pub(super) by_device: bool,
+    /// Its answers, until a worker reads them.
+    pub(super) unread: Option<Arc<WindowAnswers>>,
     /// The worker whose batt contains the calls that these programs share, if it merged the programs before them.
     pub(super) merged_by: Option<usize>,
 }
@@ -40,6 +46,7 @@ impl Chunk {
         Some(Self {
             evaluations: rest,
             answers,
+            unread: self.unread.clone(),
             ..*self
         })
     }

@@ -7,72 +7,86 @@
 mod grids;
 
 use std::collections::BTreeMap;
-use std::panic::catch_unwind;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::Program;
-use gpu_kernels::interface::Representation;
 use gpu_kernels::{BailOut, DeviceProgram, Evaluation, Verdict};
 use gpu_sched::launcher::{Answers, Evaluations};
-use gpu_sched::{Activity, Failure, HOST, Stages};
+use gpu_sched::{Activity, Failure, Placement, Stages};
 use rustc_hash::FxHashMap;
 
 use grids::{Grids, PairGrids};
 
-use super::unit::Unit;
-use super::{FinishedWindow, PendingWindow};
+use super::unit::{Unit, units_of};
 use crate::backend::OnDevice;
 use crate::batch::Batch;
-use crate::devices::kind;
+use crate::devices::encoded;
 use crate::outcome::{Answer, Outcome};
-use crate::panics::{PANIC, lock};
+use crate::panics::lock;
 use crate::program_cache::ProgramCache;
 
-/// The answers of a device for a unit.
-#[derive(Debug, Default)]
-pub(super) struct UnitAnswers {
-    /// By the index of the evaluation; `None` if the device passes it on. Empty if the device cannot run the program.
-    pub(super) answers: Vec<Option<Answer>>,
+/// The devices of a runner.
+pub(super) type Fleet = gpu_sched::Fleet<Prepared, Answers<Note>>;
+
+/// A window as a device is given it.
+pub(super) type Prepared = Evaluations<Note>;
+
+/// What is needed to read the answers of a window.
+#[derive(Debug)]
+pub(super) struct Note {
+    /// The first evaluation.
+    first: u64,
+    pub(super) began: Instant,
+    /// By evaluation; `None` if no device can run its program.
+    requests: Vec<Option<Request>>,
+}
+
+/// An evaluation for a device.
+#[derive(Debug, Clone, Copy)]
+struct Request {
+    /// Its index in the answers, or why it is not in them.
+    place: Result<u32, BailOut>,
+    has_expected: bool,
+}
+
+/// The answers of a device for a window.
+#[derive(Debug)]
+pub(super) struct WindowAnswers {
+    answers: Answers<Note>,
     /// The time that it took per evaluation.
     pub(super) share: Duration,
 }
 
-impl UnitAnswers {
-    /// Splits off the answers from this index on, for another unit.
-    pub(super) fn split_off(&mut self, at: usize) -> Self {
+impl WindowAnswers {
+    pub(super) fn new(answers: Answers<Note>, stages: &Stages) -> Self {
+        let took = stages.prepare + stages.upload + stages.compute + stages.download;
+        let requests = answers.note.requests.iter().flatten().count();
         Self {
-            answers: self.answers.split_off(at.min(self.answers.len())),
-            share: self.share,
+            share: took / requests.max(1) as u32,
+            answers,
         }
     }
+}
 
-    /// How many evaluations are answered.
-    pub(super) fn count(&self) -> usize {
-        self.answers.iter().flatten().count()
+/// How many evaluations of a program devices have tried, and how many of them they bailed out of.
+#[derive(Debug, Default)]
+struct Tried {
+    evaluations: AtomicU32,
+    bailed_out: AtomicU32,
+}
+
+impl Tried {
+    /// Devices leave a program to the host if they bail out of most of its evaluations, of which there are at least
+    /// this many.
+    const LEAST: u32 = 16;
+
+    fn is_left(&self) -> bool {
+        let evaluations = self.evaluations.load(Ordering::Relaxed);
+        let bailed_out = self.bailed_out.load(Ordering::Relaxed);
+        evaluations >= Self::LEAST && bailed_out > evaluations / 2
     }
-}
-
-/// The host's workers and the devices.
-pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, FinishedWindow>;
-
-/// What is needed to read the answers of a device's batch.
-#[derive(Debug)]
-pub(super) struct Note {
-    units: Vec<Unit>,
-    began: Instant,
-    requests: Vec<Request>,
-}
-
-/// An evaluation for a device, and where its result goes.
-#[derive(Debug, Clone, Copy)]
-struct Request {
-    unit: u32,
-    at: u32,
-    /// Its index in the batch, or why it is not in it.
-    place: Result<u32, BailOut>,
-    has_expected: bool,
 }
 
 /// The host's work for the devices of one batch.
@@ -86,13 +100,13 @@ pub(super) struct DeviceStage<'b> {
     numbers: &'b AtomicU64,
     grids: Grids<'b>,
     programs: ProgramCache<(u64, Arc<DeviceProgram>)>,
+    /// By the index of the program; empty if devices try all that they can.
+    tried: Vec<Tried>,
     /// How many evaluations the devices bailed out of, by reason.
     bail_outs: Mutex<BTreeMap<BailOut, u64>>,
 }
 
-/// Reasons that the host finds.
-const NO_GRID: &str = "a result that is no grid";
-const SHARED: &str = "more values at a time than a block has memory for";
+/// Why the host runs an evaluation for which a device has no memory.
 const FULL: &str = "out of device memory";
 
 impl<'b> DeviceStage<'b> {
@@ -100,9 +114,14 @@ impl<'b> DeviceStage<'b> {
     pub(super) fn new(
         batch: &'b Batch<'b>,
         keep_outputs: bool,
+        placement: Placement,
         shared_bytes: u32,
         numbers: &'b AtomicU64,
     ) -> Self {
+        let learns = match placement {
+            Placement::Auto => batch.programs().len(),
+            Placement::Host | Placement::Devices => 0,
+        };
         Self {
             batch,
             keep_outputs,
@@ -110,6 +129,9 @@ impl<'b> DeviceStage<'b> {
             numbers,
             grids: Grids::new(batch, numbers),
             programs: ProgramCache::new(batch.evaluations_by_program()),
+            tried: std::iter::repeat_with(Tried::default)
+                .take(learns)
+                .collect(),
             bail_outs: Mutex::default(),
         }
     }
@@ -128,12 +150,12 @@ impl<'b> DeviceStage<'b> {
         self.programs.done(program, evaluations);
     }
 
-    /// Prepares the evaluations of these units that devices can run.
-    pub(super) fn prepare(&self, units: Vec<Unit>) -> Evaluations<Note> {
-        let count = units.iter().map(|unit| unit.len).sum();
+    /// Prepares a window: those of its evaluations that devices can run.
+    pub(super) fn prepare(&self, window: &Range<u64>) -> Prepared {
+        let count = (window.end - window.start) as usize;
         let mut batch = Evaluations {
             note: Note {
-                units,
+                first: window.start,
                 began: Instant::now(),
                 requests: Vec::with_capacity(count),
             },
@@ -141,15 +163,15 @@ impl<'b> DeviceStage<'b> {
             pools: Vec::new(),
             evaluations: Vec::with_capacity(count),
             pools_of: Vec::with_capacity(count),
-            kinds: Vec::with_capacity(count),
-            skipped: BTreeMap::new(),
         };
-        let programs = self.batch.programs();
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
-        for (number, unit) in batch.note.units.iter().enumerate() {
-            let kind = kind(&programs[unit.program as usize]);
-            let Some((program, encoded)) = self.encoded(unit.program) else {
-                *batch.skipped.entry(kind).or_default() += unit.len as u64;
+        for unit in units_of(self.batch, window) {
+            let tried = self.tried.get(unit.program as usize);
+            let is_left = tried.is_some_and(Tried::is_left);
+            let encoded = (!is_left).then(|| self.encoded(unit.program)).flatten();
+            let requests = &mut batch.note.requests;
+            let Some((program, encoded)) = encoded else {
+                requests.resize(requests.len() + unit.len, None);
                 continue;
             };
             let programs = &mut batch.programs;
@@ -157,7 +179,7 @@ impl<'b> DeviceStage<'b> {
                 programs.push((program, encoded));
                 programs.len() as u32 - 1
             });
-            for (at, (task, pair)) in unit.places(self.batch).enumerate() {
+            for (task, pair) in unit.places(self.batch) {
                 let (number_of_pool, grids) = self.grids.of(task, pair);
                 let PairGrids {
                     input,
@@ -179,50 +201,58 @@ impl<'b> DeviceStage<'b> {
                         hash: false,
                     });
                     batch.pools_of.push(pool);
-                    batch.kinds.push(kind);
                     batch.evaluations.len() as u32 - 1
                 });
-                if place.is_err() {
-                    *batch.skipped.entry(kind).or_default() += 1;
-                }
-                batch.note.requests.push(Request {
-                    unit: number as u32,
-                    at: at as u32,
+                batch.note.requests.push(Some(Request {
                     place,
                     has_expected: *has_expected,
-                });
+                }));
             }
         }
         batch
     }
 
-    /// The answers of a device by unit; workers evaluate the rest.
-    pub(super) fn passed(&self, answers: &Answers<Note>, stages: &Stages) -> PendingWindow {
+    /// The answers for these units, which begin with the evaluation `first`; `None` for what a device passes on.
+    pub(super) fn read(
+        &self,
+        window: &WindowAnswers,
+        units: &[Unit],
+        first: u64,
+    ) -> Vec<Option<Answer>> {
         let Note {
-            units,
-            began,
+            first: of_window,
             requests,
-        } = &answers.note;
-        let mut answered: Vec<_> = units.iter().map(|_| UnitAnswers::default()).collect();
-        let took = stages.prepare + stages.upload + stages.compute + stages.download;
-        let share = took / requests.len().max(1) as u32;
-        let mut bail_outs = lock(&self.bail_outs);
-        for request in requests {
-            let unit = &units[request.unit as usize];
-            let of_unit = &mut answered[request.unit as usize];
-            if of_unit.answers.is_empty() {
-                of_unit.answers.resize_with(unit.len, || None);
-                of_unit.share = share;
-            }
-            match self.answer(request, answers) {
-                Ok(answer) => of_unit.answers[request.at as usize] = Some(answer),
-                Err(bail_out) => *bail_outs.entry(bail_out).or_default() += 1,
+            ..
+        } = &window.answers.note;
+        let mut requests = requests[(first - of_window) as usize..].iter();
+        let mut bail_outs: BTreeMap<BailOut, u64> = BTreeMap::new();
+        let mut all = Vec::new();
+        for unit in units {
+            let (mut tried, mut bailed_out) = (0, 0);
+            all.extend(requests.by_ref().take(unit.len).map(|request| {
+                let answer = self.answer(&(*request)?, &window.answers);
+                tried += 1;
+                let Err(reason) = answer else {
+                    return answer.ok();
+                };
+                bailed_out += 1;
+                *bail_outs.entry(reason).or_default() += 1;
+                None
+            }));
+            if let Some(of_program) = self.tried.get(unit.program as usize) {
+                of_program.evaluations.fetch_add(tried, Ordering::Relaxed);
+                of_program
+                    .bailed_out
+                    .fetch_add(bailed_out, Ordering::Relaxed);
             }
         }
-        PendingWindow {
-            units: units.iter().copied().zip(answered).collect(),
-            began: *began,
+        if !bail_outs.is_empty() {
+            let mut counts = lock(&self.bail_outs);
+            for (reason, count) in bail_outs {
+                *counts.entry(reason).or_default() += count;
+            }
         }
+        all
     }
 
     /// The answer of an evaluation, or why the device passes it on. The device has compared with the expected grid;
@@ -253,23 +283,25 @@ impl<'b> DeviceStage<'b> {
             .into_iter()
             .map(|(bail_out, count)| (bail_out.to_string(), count))
             .collect();
-        let scheduler = fleet.scheduler();
-        let devices = HOST + 1..scheduler.executors();
+        let activities = fleet.scheduler().activities();
+        let activities: Vec<_> = activities
+            .map(|(name, activity)| (name.to_owned(), *activity))
+            .collect();
         let sum = |of: fn(&Activity) -> u64| -> u64 {
-            let activities = devices.clone().map(|device| scheduler.activity(device));
-            activities.map(of).sum()
+            let activities = activities.iter();
+            activities.map(|(_, activity)| of(activity)).sum()
         };
         let too_large = sum(|activity| activity.too_large);
         if too_large > 0 {
             bail_outs.insert(FULL.to_owned(), too_large);
         }
-        let failures = devices.clone().filter_map(|device| {
-            let failed = scheduler.activity(device).failed > 0;
-            let failure = fleet.failure(device).filter(|_| failed)?;
+        let failures = activities.iter().zip(fleet.failures());
+        let failures = failures.filter_map(|((_, activity), failure)| {
+            let failure = failure.filter(|_| activity.failed > 0)?;
             (*failure != Failure::OutOfMemory).then(|| failure.to_string())
         });
         let failures: Vec<_> = failures.collect();
-        let names = devices.clone().map(|device| scheduler.name(device));
+        let names = activities.iter().map(|(name, _)| name.as_str());
         let device = OnDevice {
             name: names.collect::<Vec<_>>().join(", "),
             evaluations: 0,
@@ -278,33 +310,9 @@ impl<'b> DeviceStage<'b> {
             programs_host_only: programs.not_compiled,
             launches_halved: sum(|activity| activity.split),
             failure: (!failures.is_empty()).then(|| failures.join("; ")),
-            activities: devices
-                .map(|device| {
-                    let name = scheduler.name(device).to_owned();
-                    (name, *scheduler.activity(device))
-                })
-                .collect(),
+            activities,
         };
         (device, programs.time)
-    }
-}
-
-/// The program encoded for the device, or why the host runs it.
-///
-/// Results that are not grids have more types on the host than representations on the device, and are right on no
-/// pair.
-pub(super) fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
-    let encode = || {
-        let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
-        gpu_kernels::encode(&form).map_err(|reason| reason.summary())
-    };
-    let encoded = catch_unwind(encode).unwrap_or_else(|_| Err(PANIC.to_owned()))?;
-    if encoded.gives() != Representation::Grid {
-        Err(NO_GRID.to_owned())
-    } else if encoded.pool_bytes() > shared_bytes {
-        Err(SHARED.to_owned())
-    } else {
-        Ok(encoded)
     }
 }
 

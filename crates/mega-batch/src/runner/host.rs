@@ -1,10 +1,11 @@
-//! [`Host`]: runs a batch on the threads of this machine alone, including the calling thread.
+//! [`Host`]: runs a batch on the threads of this machine, including the calling thread, beside devices if there are any.
 //!
-//! The calling thread claims chunks from the [`Queue`] like the others, and between them delivers results to the
-//! sink. It begins alone, and wakes others if there is enough work for them; each woken thread may wake the next. So
-//! a batch that takes less time than waking a thread costs no more than on one thread.
+//! The calling thread claims work from the [`Queue`] like the others, and between delivers results to the sink. It
+//! begins alone, and wakes others if there is enough work for them; each woken thread may wake the next. So a batch that
+//! takes less time than waking a thread costs no more than on one thread. A device has no thread here that waits for
+//! it: whoever is free prepares its next window.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice::from_ref;
@@ -13,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_cpu::{Compiled, prefetch};
+use gpu_sched::Window;
 use rayon::{Scope, Yield};
 
 use super::chunk::Chunk;
@@ -109,14 +111,15 @@ impl<'h, 'r> Host<'h, 'r> {
         let mut last_told = Instant::now();
         loop {
             let changes = queue.changes();
-            run.tell_progress(delivery.sink(), &mut last_told, || 0);
+            queue.receive();
+            run.tell_progress(delivery.sink(), &mut last_told, || queue.on_devices());
             while let Some(mut results) = queue.take() {
                 delivery.deliver(&mut results, self.workers_count)?;
                 queue.recycle(results);
                 if let Some(wrong) = delivery.wrong_job() {
                     run.wrong.store(wrong, Ordering::Relaxed);
                 }
-                run.tell_progress(delivery.sink(), &mut last_told, || 0);
+                run.tell_progress(delivery.sink(), &mut last_told, || queue.on_devices());
             }
             if run.stopped() {
                 queue.stop();
@@ -131,7 +134,9 @@ impl<'h, 'r> Host<'h, 'r> {
                 }
             }
             if let Some(claimed) = in_hand.take() {
-                self.run_claimed(claimed);
+                let tell =
+                    RefCell::new(|| run.tell_progress(delivery.sink(), &mut last_told, || 0));
+                self.run_claimed(claimed, &|| tell.borrow_mut()());
                 continue;
             }
             if queue.is_lost() {
@@ -163,10 +168,10 @@ impl<'h, 'r> Host<'h, 'r> {
             return false;
         }
         let is_awake = runner.awake.0.load(Ordering::Relaxed) > at_work;
-        let worth = match (is_awake, self.queue.changes()) {
+        let worth = match (is_awake, self.queue.has_changed()) {
             (true, _) => WORTH_ASSIGNING,
-            (false, 0) => WORTH_WAKING_BY_GUESS,
-            (false, _) => WORTH_WAKING,
+            (false, false) => WORTH_WAKING_BY_GUESS,
+            (false, true) => WORTH_WAKING,
         };
         let is_needed = at_work == 0 && !runner.caller_works;
         is_needed || work >= worth * (at_work as u32 + 1)
@@ -191,7 +196,7 @@ impl<'h, 'r> Host<'h, 'r> {
         }
     }
 
-    /// Runs chunks until there are none.
+    /// Runs claimed work until there is none.
     fn help<'scope>(self, scope: &Scope<'scope>)
     where
         'h: 'scope,
@@ -204,7 +209,7 @@ impl<'h, 'r> Host<'h, 'r> {
                     self.wake_another(scope);
                 }
                 match claimed {
-                    Some(claimed) => self.run_claimed(claimed),
+                    Some(claimed) => self.run_claimed(claimed, &|| {}),
                     None if self.queue.wait_for_returned(ENDING) => {}
                     None => break,
                 }
@@ -217,8 +222,9 @@ impl<'h, 'r> Host<'h, 'r> {
         self.queue.helpers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Evaluates a chunk until its time is over, and returns the rest to the queue.
-    fn run_claimed(self, claimed: Claimed) {
+    /// Evaluates a chunk until its time is over, and returns the rest to the queue; or prepares a window. `meanwhile` is
+    /// called a few times a second while it waits for a process.
+    fn run_claimed(self, claimed: Claimed, meanwhile: &dyn Fn()) {
         let time = claimed.time;
         let (mut chunk, mut results) = match claimed.work {
             Work::Chunk(chunk, results) => (chunk, results),
@@ -226,27 +232,46 @@ impl<'h, 'r> Host<'h, 'r> {
                 Some(chunk) => chunk,
                 None => return,
             },
+            Work::Window(window) => return self.prepare(&window),
         };
         let began = Instant::now();
         let units = units_of(self.run.batch, &chunk.evaluations);
-        let is_merged = !chunk.answers.is_empty();
+        if let (Some(window), Some(stage)) = (chunk.unread.take(), self.run.device_stage) {
+            chunk.answers = stage.read(&window, &units, chunk.evaluations.start);
+            chunk.share = window.share;
+        }
+        let is_answered = !chunk.answers.is_empty();
         let unmerged = match self.plan {
-            Some(plan) if !is_merged => self.merge(plan, &units, &mut chunk, time),
+            Some(plan) if !is_answered => self.merge(plan, &units, &mut chunk, time),
             _ => None,
         };
-        let finished = self.evaluate(&units, &mut chunk, Watch::of(2 * time), &mut results);
+        let finished = {
+            let watch = Watch::of(2 * time).meanwhile(meanwhile);
+            self.evaluate(&units, &mut chunk, watch, &mut results)
+        };
         if self.workers_count {
             self.count(chunk.evaluations.start, &results);
         }
-        let before = if is_merged {
-            chunk.share * finished as u32
+        let share = if is_answered {
+            chunk.share
         } else {
             Duration::ZERO
         };
+        let before = (!chunk.by_device).then(|| share * finished as u32);
         let rest = chunk.split_off(finished);
         let rests = rest.into_iter().chain(unmerged);
         self.queue
             .put(chunk.evaluations, results, rests, began, before);
+    }
+
+    /// Prepares a window for a device, and hands it over.
+    fn prepare(self, window: &Window) {
+        let Some(stage) = self.run.device_stage else {
+            return;
+        };
+        let began = Instant::now();
+        let prepared = stage.prepare(&window.items);
+        self.queue.hand_over(window, prepared, began.elapsed());
     }
 
     /// Has batts evaluate a piece until its time is over; returns the chunk if this completes its answers.
@@ -304,7 +329,7 @@ impl<'h, 'r> Host<'h, 'r> {
         self,
         units: &[Unit],
         chunk: &mut Chunk,
-        watch: Watch,
+        watch: Watch<'_>,
         results: &mut Vec<Known>,
     ) -> usize {
         let run = self.run;
@@ -335,12 +360,16 @@ impl<'h, 'r> Host<'h, 'r> {
                 .unwrap_or_default();
             let ahead = Ahead {
                 answers,
-                by: EvaluatedBy::Batt,
+                by: if chunk.by_device {
+                    EvaluatedBy::Device
+                } else {
+                    EvaluatedBy::Batt
+                },
                 share: chunk.share,
             };
             let (program, following) = (programs[number].as_deref(), units.get(number + 1));
             let count = run.evaluate(unit, ahead, program, following, watch, results);
-            run.programs.done(unit.program, count);
+            run.count_done(unit.program, count);
             finished += count;
             if count < unit.len {
                 break;

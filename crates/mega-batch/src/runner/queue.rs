@@ -1,20 +1,24 @@
-//! [`Queue`]: the evaluations of a batch on one host, from which workers claim chunks, and their results on the way
-//! back.
+//! [`Queue`]: the evaluations of a batch, from which workers claim chunks and devices windows, and their results on the
+//! way back.
 //!
 //! A chunk is consecutive evaluations that are expected to take a certain time: the more work remains, the longer, so
 //! that dispatching costs next to nothing and all workers finish together. (Guided self-scheduling, Polychronopoulos
 //! and Kuck 1987, by time rather than by count.) A worker that needs longer than expected returns the rest of its
 //! chunk.
+//!
+//! A device's window is claimed by a worker, which prepares it. When the device has finished it, it comes back as a chunk
+//! with answers, of which workers claim parts like of any other. What a device fails on is unclaimed again.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use gpu_sched::Order;
+use gpu_sched::{Finished, Order, Signal, Window};
 
 use super::Clock;
 use super::chunk::Chunk;
+use super::device::{Fleet, Prepared, WindowAnswers};
 use super::merging::Plan;
 use super::partition::{Owners, Partition, Piece};
 use super::unit::units_of;
@@ -37,6 +41,8 @@ pub(super) enum Work {
     Chunk(Chunk, Vec<Known>),
     /// Some pairs of a chunk that several workers merge.
     Piece(Piece),
+    /// A window to prepare for a device.
+    Window(Window),
 }
 
 /// Bounds on the duration of a chunk. With one worker, chunks only set the interval of progress reports, so they may
@@ -57,9 +63,6 @@ const FEW_PAIRS: usize = 16;
 /// The least time of the merged programs of a task for its pairs to be divided among workers, each of which goes
 /// through all programs. Measured: below it, variations of a program on four pairs were faster on one worker.
 const WORTH_DIVIDING: Duration = Duration::from_micros(600);
-
-/// How long a waiting thread spins before it sleeps: waking it takes as long.
-const SPIN: Duration = Duration::from_micros(50);
 
 /// The expected time of an evaluation in picoseconds, kept between batches.
 #[derive(Debug)]
@@ -95,7 +98,7 @@ impl Pace {
     }
 
     /// Records a measurement and drops all earlier ones.
-    fn replace(&self, evaluations: u64, time: Duration) {
+    pub(super) fn replace(&self, evaluations: u64, time: Duration) {
         let picoseconds = (time.as_nanos() as u64).saturating_mul(1000);
         if let Some(each) = picoseconds.checked_div(evaluations) {
             self.0.store(each.max(1), Ordering::Relaxed);
@@ -109,9 +112,12 @@ pub(super) struct Queue<'p> {
     batch: &'p Batch<'p>,
     plan: Option<&'p Plan<'p>>,
     state: Mutex<State>,
-    changed: Condvar,
-    /// A counter of changes, for waiting threads.
-    changes: AtomicU64,
+    /// The devices, and the evaluations that nobody has claimed. It is locked after the state.
+    fleet: &'p Mutex<Fleet>,
+    has_devices: bool,
+    /// Counts changes, for waiting threads, and how many there were before the batch.
+    signal: Arc<Signal>,
+    changes_before: u64,
     /// How many evaluations nobody has claimed, and how many chunks are claimed: written under the lock, read without
     /// it.
     waiting: AtomicU64,
@@ -126,8 +132,7 @@ pub(super) struct Queue<'p> {
 
 #[derive(Debug)]
 struct State {
-    /// Evaluations that were never claimed, and chunks that were returned.
-    fresh: Range<u64>,
+    /// Chunks that were returned.
     returned: Vec<Chunk>,
     /// Chunks that workers merge pair by pair, in the order of the batch.
     partitions: Vec<Partition>,
@@ -138,59 +143,87 @@ struct State {
     clock: Clock,
     /// How many evaluations are finished, and the time that they took, summed over workers.
     all: (u64, Duration),
-    /// How many threads sleep.
-    sleepers: usize,
     /// Whether a worker has ended before its work was done.
     is_lost: bool,
 }
 
 impl<'p> Queue<'p> {
-    /// A queue of the evaluations `left`, for this many workers.
+    /// A queue of the evaluations `left`, for this many workers and the devices of a fleet.
     pub(super) fn new(
         batch: &'p Batch<'p>,
         plan: Option<&'p Plan<'p>>,
         left: Range<u64>,
         workers: usize,
+        fleet: &'p Mutex<Fleet>,
         room: Option<u64>,
         pace: &'p Pace,
     ) -> Self {
-        Self {
+        let mut devices = lock(fleet);
+        devices.scheduler_mut().begin(left.clone());
+        let signal = Arc::clone(devices.signal());
+        let queue = Self {
             batch,
             plan,
-            waiting: AtomicU64::new(left.end - left.start),
+            has_devices: devices.scheduler().activities().len() > 0,
+            fleet,
+            changes_before: signal.changes(),
+            signal,
+            waiting: AtomicU64::new(0),
             in_hand: AtomicUsize::new(0),
             state: Mutex::new(State {
                 finished: Order::starting_at(left.start),
-                fresh: left,
                 returned: Vec::new(),
                 partitions: Vec::new(),
                 owners: Owners::default(),
                 spare: Vec::new(),
                 clock: Clock::default(),
                 all: (0, Duration::ZERO),
-                sleepers: 0,
                 is_lost: false,
             }),
-            changed: Condvar::new(),
-            changes: AtomicU64::new(0),
             helpers: AtomicUsize::new(0),
             pace,
             workers: u32::try_from(workers).unwrap_or(u32::MAX).max(1),
             room,
+        };
+        queue.update_waiting(&lock(&queue.state), &devices);
+        queue
+    }
+
+    fn lock(&self) -> (MutexGuard<'_, State>, MutexGuard<'_, Fleet>) {
+        (lock(&self.state), lock(self.fleet))
+    }
+
+    /// What the scheduler of devices has to know of the host.
+    fn host(&self, state: &State, fleet: &Fleet) -> gpu_sched::Host {
+        let on_way = state.on_way(fleet);
+        gpu_sched::Host {
+            room: self
+                .room
+                .map_or(u64::MAX, |room| room.saturating_sub(on_way)),
+            unit: self.pace.get() as f64 * 1e-12 / f64::from(self.workers),
         }
     }
 
-    /// Claims the next chunk for this worker; `None` if none is available, for now or at all.
+    /// Notes what has happened on devices.
+    pub(super) fn receive(&self) {
+        if self.has_devices {
+            let (mut state, mut fleet) = self.lock();
+            state.receive(&mut fleet);
+            self.update_waiting(&state, &fleet);
+        }
+    }
+
+    /// Claims the next work for this worker; `None` if none is available, for now or at all.
     pub(super) fn claim(&self, worker: usize) -> Option<Claimed> {
         let waiting = self.waiting.load(Ordering::Relaxed);
-        if waiting == 0 {
+        if waiting == 0 && !self.has_devices {
             return None;
         }
         let time = if self.workers == 1 {
             LONGEST_ALONE
         } else {
             let share = self.pace.time(waiting) / (2 * self.workers);
-            let longest = if self.changes() > 0 {
+            let longest = if self.has_changed() {
                 LONGEST
             } else {
                 LONGEST_GUESSED
@@ -198,23 +231,29 @@ impl<'p> Queue<'p> {
             share.clamp(SHORTEST, longest)
         };
         let count = self.pace.count(time).clamp(1, MAX_CHUNK);
-        let state = &mut *lock(&self.state);
-        let is_room = self.room.is_none_or(|room| state.on_way() < room);
+        let (mut state, mut fleet) = self.lock();
+        let (state, fleet) = (&mut *state, &mut *fleet);
+        if self.has_devices {
+            state.receive(fleet);
+        }
+        // Devices come first: while one waits, more than a worker is idle.
+        let host = self.host(state, fleet);
+        let window = fleet.claim(host).map(Work::Window);
         // Others wait for the results of returned chunks, so these come first. What another worker has begun to merge
         // is left to that worker as long as there is anything else: two would repeat its calls.
         let is_mine = |chunk: &Chunk| chunk.merged_by.is_none_or(|by| by == worker);
-        let work = self
-            .pop_returned(state, count, is_mine)
+        let work = window
+            .or_else(|| self.pop_returned(state, count, is_mine))
             .or_else(|| state.piece(worker, false))
-            .or_else(|| is_room.then(|| self.cut(state, count, worker))?)
+            .or_else(|| self.cut(state, fleet, count, worker, host.room > 0))
             .or_else(|| state.piece(worker, true))
             .or_else(|| self.pop_returned(state, count, |_| true))?;
         self.in_hand.fetch_add(1, Ordering::Relaxed);
-        self.update_waiting(state);
+        self.update_waiting(state, fleet);
         // A whole task may be more than was asked for.
         let time = match &work {
             Work::Chunk(chunk, _) => time.max(self.pace.time(chunk.len() as u64)),
-            Work::Piece(_) => time,
+            Work::Piece(_) | Work::Window(_) => time,
         };
         Some(Claimed { work, time })
     }
@@ -230,7 +269,7 @@ impl<'p> Queue<'p> {
         let first = places.min_by_key(|at| state.returned[*at].evaluations.start)?;
         let mut chunk = state.returned.swap_remove(first);
         // Answered evaluations take next to no time, except for some that other evaluators have to answer.
-        let count = if chunk.answers.is_empty() {
+        let count = if chunk.answers.is_empty() && !chunk.by_device {
             count
         } else {
             MAX_CHUNK
@@ -241,11 +280,24 @@ impl<'p> Queue<'p> {
         Some(state.work(chunk))
     }
 
-    /// Cuts about `count` evaluations from those that were never claimed, or claims a part of a chunk that several
-    /// workers merge.
-    fn cut(&self, state: &mut State, count: u64, worker: usize) -> Option<Work> {
-        let fresh = state.fresh.clone();
-        if fresh.is_empty() {
+    /// Cuts about `count` evaluations from those that devices gave back, or from those that were never claimed if there
+    /// is room, or claims a part of a chunk that several workers merge.
+    fn cut(
+        &self,
+        state: &mut State,
+        fleet: &mut Fleet,
+        count: u64,
+        worker: usize,
+        is_room: bool,
+    ) -> Option<Work> {
+        let scheduler = fleet.scheduler_mut();
+        let fresh = scheduler.for_host()?;
+        if fresh != *scheduler.fresh() {
+            let end = self.end_of_job(&fresh, fresh.start + count);
+            scheduler.take(fresh.start, end);
+            return Some(state.work(Chunk::of(fresh.start..end)));
+        }
+        if !is_room {
             return None;
         }
         let mut end = fresh.start + count;
@@ -260,12 +312,12 @@ impl<'p> Queue<'p> {
             if jobs >= Merging::LEAST_PROGRAMS && (is_enough || is_short) {
                 end = end.max(end_of_task);
             } else if let Some(partition) = self.partition(&fresh, plan) {
-                state.fresh.start = partition.end();
+                scheduler.take(fresh.start, partition.end());
                 return state.divide(partition, worker);
             }
         }
         let end = self.end_of_job(&fresh, end);
-        state.fresh.start = end;
+        scheduler.take(fresh.start, end);
         Some(state.work(Chunk::of(fresh.start..end)))
     }
 
@@ -289,31 +341,47 @@ impl<'p> Queue<'p> {
     }
 
     /// Takes back a chunk that was evaluated from `began` on, without the rests, which are returned to the queue.
-    /// `before` is the time that its answers took earlier.
+    /// `before` is the time that its answers took earlier; `None` if a device gave them, which says nothing of workers.
     pub(super) fn put(
         &self,
         made: Range<u64>,
         mut results: Vec<Known>,
         rests: impl IntoIterator<Item = Chunk>,
         began: Instant,
-        before: Duration,
+        before: Option<Duration>,
     ) {
         let ended = Instant::now();
         let (evaluations, time) = (made.end - made.start, ended - began);
-        self.pace.learn(evaluations, time + before);
-        let state = &mut *lock(&self.state);
+        let (mut state, fleet) = self.lock();
+        let state = &mut *state;
+        if let Some(before) = before {
+            self.pace.learn(evaluations, time + before);
+            state.all = (state.all.0 + evaluations, state.all.1 + time);
+        }
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
         state.clock.add(began, ended);
-        state.all = (state.all.0 + evaluations, state.all.1 + time);
         state.returned.extend(rests);
-        self.update_waiting(state);
+        self.update_waiting(state, &fleet);
         if self.room.is_some() && !made.is_empty() {
             state.finished.put(made, results);
         } else {
             results.clear();
             state.spare.push(results);
         }
-        self.notify_change(state);
+        self.signal.ring();
+    }
+
+    /// Gives a device its window, whose preparation took `time`.
+    pub(super) fn hand_over(&self, window: &Window, prepared: Prepared, time: Duration) {
+        let (state, mut fleet) = self.lock();
+        fleet.hand_over(window, prepared, time);
+        self.in_hand.fetch_sub(1, Ordering::Relaxed);
+        self.update_waiting(&state, &fleet);
+    }
+
+    /// How many evaluations devices have finished.
+    pub(super) fn on_devices(&self) -> u64 {
+        on_devices(&lock(self.fleet))
     }
 
     /// Takes back a piece that was merged from `began` on; returns the chunk if this was its last piece.
@@ -321,7 +389,8 @@ impl<'p> Queue<'p> {
         let ended = Instant::now();
         let (evaluations, time) = (piece.answers.len() as u64, ended - began);
         self.pace.learn(evaluations, time);
-        let state = &mut *lock(&self.state);
+        let (mut state, fleet) = self.lock();
+        let state = &mut *state;
         state.clock.add(began, ended);
         state.all.1 += time;
         // After a stop the partition is gone, and nobody needs the answers.
@@ -330,17 +399,17 @@ impl<'p> Queue<'p> {
             && state.partitions[at].put(piece, time)
         {
             let chunk = state.partitions.remove(at).into_chunk();
-            self.update_waiting(state);
+            self.update_waiting(state, &fleet);
             return Some((chunk, state.spare.pop().unwrap_or_default()));
         }
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
-        self.update_waiting(state);
+        self.update_waiting(state, &fleet);
         // Its own worker claims the rest, and waking another takes longer than a piece.
         let others_could = state.partitions.iter().any(Partition::is_for_others);
         if others_could || state.partitions.is_empty() {
-            self.notify_change(state);
+            self.signal.ring();
         } else {
-            self.changes.fetch_add(1, Ordering::Release);
+            self.signal.count();
         }
         None
     }
@@ -358,25 +427,31 @@ impl<'p> Queue<'p> {
         lock(&self.state).spare.push(results);
     }
 
-    /// Ends the batch: nothing more is claimed, and returned chunks count as not evaluated.
+    /// Ends the batch: nothing more is claimed but what devices have answered, and returned chunks count as not
+    /// evaluated.
     pub(super) fn stop(&self) {
-        let state = &mut *lock(&self.state);
-        state.fresh.end = state.fresh.start;
+        let (mut state, mut fleet) = self.lock();
+        let state = &mut *state;
+        let given_back = fleet.scheduler_mut().stop().into_iter().map(Chunk::of);
         let divided = std::mem::take(&mut state.partitions);
-        state
-            .returned
-            .extend(divided.into_iter().map(Partition::into_chunk));
-        if state.returned.is_empty() {
-            return self.update_waiting(state);
+        let others = divided.into_iter().map(Partition::into_chunk);
+        let returned = std::mem::take(&mut state.returned).into_iter();
+        let (answered, dropped): (Vec<_>, Vec<_>) = returned
+            .chain(others)
+            .chain(given_back)
+            .partition(|chunk| chunk.by_device);
+        state.returned = answered;
+        self.update_waiting(state, &fleet);
+        if dropped.is_empty() {
+            return;
         }
-        for chunk in std::mem::take(&mut state.returned) {
+        for chunk in dropped {
             if self.room.is_some() {
                 let nothing = (0..chunk.len()).map(|_| None).collect();
                 state.finished.put(chunk.evaluations, nothing);
             }
         }
-        self.update_waiting(state);
-        self.notify_change(state);
+        self.signal.ring();
     }
 
     /// Waits up to `time` for others to return work; returns whether they did.
@@ -398,8 +473,8 @@ impl<'p> Queue<'p> {
 
     /// Whether everything is finished.
     pub(super) fn is_over(&self) -> bool {
-        let state = lock(&self.state);
-        state.fresh.is_empty()
+        let (state, fleet) = self.lock();
+        fleet.scheduler().is_over()
             && state.returned.is_empty()
             && state.partitions.is_empty()
             && self.in_hand.load(Ordering::Relaxed) == 0
@@ -407,9 +482,8 @@ impl<'p> Queue<'p> {
 
     /// Records that a worker has ended before its work was done.
     pub(super) fn lose(&self) {
-        let state = &mut *lock(&self.state);
-        state.is_lost = true;
-        self.notify_change(state);
+        lock(&self.state).is_lost = true;
+        self.signal.ring();
     }
 
     pub(super) fn is_lost(&self) -> bool {
@@ -437,43 +511,31 @@ impl<'p> Queue<'p> {
         within.end.min(at + left)
     }
 
-    /// Updates the count of unclaimed evaluations.
-    fn update_waiting(&self, state: &State) {
-        let fresh = state.fresh.end - state.fresh.start;
+    /// Updates the count of evaluations that workers can claim, for themselves or for a device.
+    fn update_waiting(&self, state: &State, fleet: &Fleet) {
+        let unclaimed = match fleet.scheduler().waiting() {
+            0 if self.has_devices => fleet.due(self.host(state, fleet)),
+            waiting => waiting,
+        };
         let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
         let divided = state.partitions.iter().map(|it| it.waiting() as u64);
-        let waiting = fresh + returned.sum::<u64>() + divided.sum::<u64>();
+        let waiting = unclaimed + returned.sum::<u64>() + divided.sum::<u64>();
         self.waiting.store(waiting, Ordering::Relaxed);
-    }
-
-    fn notify_change(&self, state: &State) {
-        self.changes.fetch_add(1, Ordering::Release);
-        if state.sleepers > 0 {
-            self.changed.notify_all();
-        }
     }
 
     /// The counter of changes.
     pub(super) fn changes(&self) -> u64 {
-        self.changes.load(Ordering::Acquire)
+        self.signal.changes()
+    }
+
+    /// Whether anything has been finished in this batch.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changes() > self.changes_before
     }
 
     /// Waits for a change after `changes`, at most for `time`.
     pub(super) fn wait(&self, changes: u64, time: Duration) {
-        let began = Instant::now();
-        while began.elapsed() < SPIN {
-            if self.changes() != changes {
-                return;
-            }
-            std::hint::spin_loop();
-        }
-        let mut state = lock(&self.state);
-        if self.changes() == changes {
-            state.sleepers += 1;
-            let waited = self.changed.wait_timeout(state, time);
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            state.sleepers -= 1;
-        }
+        self.signal.wait(changes, time);
     }
 
     /// The time during which work was running. The pace for the next batch is the average over this one, since its
@@ -488,6 +550,23 @@ impl<'p> Queue<'p> {
 }
 
 impl State {
+    /// Takes the windows that devices have finished.
+    fn receive(&mut self, fleet: &mut Fleet) {
+        while let Some(Finished {
+            items,
+            answer,
+            stages,
+        }) = fleet.receive()
+        {
+            self.clock.add(answer.note.began, Instant::now());
+            self.returned.push(Chunk {
+                by_device: true,
+                unread: Some(Arc::new(WindowAnswers::new(answer, &stages))),
+                ..Chunk::of(items)
+            });
+        }
+    }
+
     /// A claimed chunk, with a vector for its results.
     fn work(&mut self, chunk: Chunk) -> Work {
         Work::Chunk(chunk, self.spare.pop().unwrap_or_default())
@@ -509,9 +588,15 @@ impl State {
     }
 
     /// How many evaluations are claimed and not yet delivered.
-    fn on_way(&self) -> u64 {
-        self.fresh.start - self.finished.next()
+    fn on_way(&self, fleet: &Fleet) -> u64 {
+        fleet.scheduler().fresh().start - self.finished.next()
     }
+}
+
+/// How many evaluations a fleet's devices have finished.
+pub(super) fn on_devices(fleet: &Fleet) -> u64 {
+    let activities = fleet.scheduler().activities();
+    activities.map(|(_, activity)| activity.items).sum()
 }
 
 #[cfg(test)]
@@ -566,22 +651,23 @@ mod tests {
         let pace = Pace::default();
         pace.replace(1, each);
         let all = 0..batch.evaluations();
+        let fleet = Mutex::new(Fleet::new(gpu_sched::Policy::default()));
         test(
             &batch,
-            &Queue::new(&batch, Some(&plan), all, 2, None, &pace),
+            &Queue::new(&batch, Some(&plan), all, 2, &fleet, None, &pace),
         );
     }
 
     fn chunk(claimed: Option<Claimed>) -> Option<Chunk> {
         match claimed?.work {
             Work::Chunk(chunk, _) => Some(chunk),
-            Work::Piece(_) => None,
+            Work::Piece(_) | Work::Window(_) => None,
         }
     }
 
     fn piece(claimed: Option<Claimed>) -> Option<Piece> {
         match claimed?.work {
-            Work::Chunk(..) => None,
+            Work::Chunk(..) | Work::Window(_) => None,
             Work::Piece(piece) => Some(piece),
         }
     }
@@ -596,7 +682,13 @@ mod tests {
             rest.merged_by = Some(0);
             let left = rest.evaluations.clone();
             let (now, no_time) = (Instant::now(), Duration::ZERO);
-            queue.put(first.evaluations, Vec::new(), Some(rest), now, no_time);
+            queue.put(
+                first.evaluations,
+                Vec::new(),
+                Some(rest),
+                now,
+                Some(no_time),
+            );
 
             // The other two tasks, each divided in two.
             for _ in 0..4 {

@@ -547,3 +547,5 @@ fn there_is_a_most_number_of_workers() {
 }
 
 mod ending;
+#[cfg(target_os = "linux")]
+mod free_python;

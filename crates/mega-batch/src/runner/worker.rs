@@ -13,6 +13,7 @@ use super::evaluator::{Ahead, Evaluation};
 use super::merging::Merger;
 use super::unit::Unit;
 use crate::backend::{Counts, MergeCounts};
+use crate::batch::Job;
 use crate::outcome::{Answer, Known, PairResult, set_score};
 use crate::panics::lock;
 use crate::summary;
@@ -95,23 +96,38 @@ fn prefetch_grids(pair: &Pair) {
 }
 
 /// The time until which a worker continues, if limited: another worker may take the rest.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Watch(Option<Instant>);
+#[derive(Clone, Copy)]
+pub(super) struct Watch<'w> {
+    end: Option<Instant>,
+    /// What a thread that also has other work does while it waits.
+    meanwhile: &'w dyn Fn(),
+}
 
-impl Watch {
+impl<'w> Watch<'w> {
     /// Ends after `time`. In tests it is over at once.
     pub(super) fn of(time: Duration) -> Self {
         let time = if cfg!(test) { Duration::ZERO } else { time };
-        Self(Instant::now().checked_add(time))
+        Self {
+            end: Instant::now().checked_add(time),
+            ..Self::none()
+        }
+    }
+
+    /// The same, for a thread that does this while it waits.
+    pub(super) fn meanwhile(self, meanwhile: &'w dyn Fn()) -> Self {
+        Self { meanwhile, ..self }
     }
 
     /// Never ends.
     pub(super) fn none() -> Self {
-        Self(None)
+        Self {
+            end: None,
+            meanwhile: &|| {},
+        }
     }
 
     pub(super) fn is_over(self) -> bool {
-        self.0.is_some_and(|end| Instant::now() >= end)
+        self.end.is_some_and(|end| Instant::now() >= end)
     }
 }
 
@@ -125,7 +141,7 @@ impl<'r> Run<'r> {
         mut ahead: Ahead<'_>,
         compiled: Option<&Compiled>,
         following: Option<&Unit>,
-        watch: Watch,
+        watch: Watch<'_>,
         results: &mut Vec<Known>,
     ) -> usize {
         let options = &self.runner.options;
@@ -140,6 +156,8 @@ impl<'r> Run<'r> {
         let stops = options.stop_after_wrong;
         let mut jobs = stops.then(|| unit.jobs(self.batch));
         let mut wrong = stops.then(|| self.wrong.load(Ordering::Relaxed));
+        let mut places = program.python().map(|_| unit.places(self.batch));
+        let mut held = None;
         let worker = self.worker();
         let chain = &mut *lock(&worker.chain);
         let first = results.len();
@@ -157,6 +175,7 @@ impl<'r> Run<'r> {
                 prefetch_grids(pair);
             }
             let job = jobs.as_mut().and_then(Iterator::next);
+            let place = places.as_mut().and_then(Iterator::next);
             if stops && job == wrong {
                 results.push(None);
                 continue;
@@ -169,8 +188,23 @@ impl<'r> Run<'r> {
                 pair,
                 options,
             };
-            let compilers = &self.runner.compilers;
-            let Some(evaluated) = chain.ask(&evaluation, &mut ahead, compilers, stopped) else {
+            let evaluated = match place {
+                Some(_) if stopped => None,
+                Some((task, pair)) => {
+                    let job = Job {
+                        program: unit.program,
+                        task: task as u32,
+                    };
+                    let is_over = &mut || {
+                        (watch.meanwhile)();
+                        self.stopped()
+                    };
+                    let python = self.free_python;
+                    python.ask(job, pair, &evaluation, &mut held, is_over)
+                }
+                None => chain.ask(&evaluation, &mut ahead, &self.runner.compilers, stopped),
+            };
+            let Some(evaluated) = evaluated else {
                 results.push(None);
                 continue;
             };

@@ -82,6 +82,9 @@ pub enum PackedBatchError {
         /// Why.
         error: BuildError,
     },
+    /// A program is in free Python, for which other processes have no pool.
+    #[error("program {0}: it is in free Python")]
+    Python(usize),
     /// It was packed by another version, whose results may differ.
     #[error(
         "the batch was packed by version {0} of the engine, and this is version {VERSION}: expected one \
@@ -167,6 +170,9 @@ impl PackedBatch {
     /// Packs a batch.
     pub fn of(batch: &Batch<'_>) -> Result<Self, PackedBatchError> {
         let programs = batch.programs().iter().enumerate().map(|(at, program)| {
+            if program.python().is_some() {
+                return Err(PackedBatchError::Python(at));
+            }
             PackedProgram::of(program).map_err(|error| PackedBatchError::Program { at, error })
         });
         let jobs = || batch.jobs().map(|job| (job.program, job.task)).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use arc_dsl::{Grid, MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task};
 
 use super::{KnownOutputs, SubmissionScore, TaskScore, csv};
-use crate::inputs::{InputError, is_arc_id, json_files, stem, unpacked};
+use crate::inputs::{InputError, is_arc_id, json_files, other_text, stem, unpacked};
 
 /// A submission with all its errors.
 ///
@@ -22,6 +22,8 @@ pub struct Submitted {
     pub missing: Vec<InputError>,
     /// Attempts beyond the second of a test input, once for each file: they do not count.
     pub extra: Vec<InputError>,
+    /// The first place of each file whose layout competitions do not take.
+    pub layouts: Vec<InputError>,
     /// What is odd but not an error: files in a folder without attempts, test inputs that are known by their place.
     pub notes: Vec<InputError>,
 }
@@ -41,6 +43,8 @@ impl Submitted {
             if read.tasks.is_empty() {
                 read.errors.append(&mut foreign);
             }
+            let message = "a folder: expected one file, as competitions have it";
+            read.layouts.insert(0, InputError::whole(path, message));
             read.notes
                 .extend(foreign.into_iter().map(|error| InputError {
                     message: format!("passed over: {}", error.message),
@@ -70,6 +74,11 @@ impl Submitted {
         };
         let found = if csv::is_csv(&bytes) {
             csv::read(&bytes)
+        } else if let Some(found) = other_text(file) {
+            let message = format!(
+                "expected a submission, in JSON or with the columns `output_id` and `output`, found {found}"
+            );
+            return self.errors.push(InputError::at(file, 1, 1, message));
         } else {
             SubmissionFile::read(&stem(file), &bytes)
         };
@@ -81,6 +90,7 @@ impl Submitted {
         }
         self.errors.extend(errors);
         self.extra.extend(found.extra.map(placed));
+        self.layouts.extend(found.layout.map(placed));
         self.notes.extend(found.notes.into_iter().map(placed));
         self.missing.extend(found.missing.into_iter().map(placed));
         let tasks = found.tasks.into_iter();
@@ -143,11 +153,12 @@ impl Submitted {
         errors
     }
 
-    /// Why a competition on these tasks would reject it: all [`errors`](Self::errors), [`missing`](Self::missing) and
-    /// [`extra`](Self::extra), tasks that are missing or unknown, wrong numbers of test inputs, and grids that are too large or have colours
+    /// Why a competition on these tasks would reject it: the first of the [`layouts`](Self::layouts), all
+    /// [`errors`](Self::errors), [`missing`](Self::missing) and [`extra`](Self::extra), tasks that are missing or unknown, wrong numbers of test inputs, and grids that are too large or have colours
     /// other than 0 to 9.
     pub fn faults(&self, file: &Path, tasks: &[Task]) -> Vec<InputError> {
         let faults = self.errors.iter().chain(&self.missing).chain(&self.extra);
+        let faults = self.layouts.first().into_iter().chain(faults);
         let mut faults: Vec<_> = faults.cloned().collect();
         let expected: HashMap<&str, usize> = tasks
             .iter()

@@ -197,20 +197,3 @@ fn nothing_compared_is_not_passed() {
     assert!(report.rows.iter().all(|row| !row.is_passed()));
     assert!(report.to_string().contains("nothing compared"));
 }
-
-#[test]
-fn what_is_not_run_is_counted() {
-    let open = || Ok(Engine::new(opened()?));
-    let mut shown = 0;
-    let report = one_by_one(open, extent(), |report| {
-        shown += 1;
-        assert_eq!(report.rows[0].tests, shown);
-        shown < 3
-    });
-    let report = report.unwrap();
-    assert_eq!((shown, report.not_run), (3, Test::all().count() - 3));
-    assert!(report.failures.is_empty() && !report.is_passed());
-    let rows = report.rows.iter();
-    let cases: u64 = rows.map(|row| row.counts.cases()).sum();
-    assert_eq!(report.counts().cases(), cases);
-}

@@ -304,6 +304,56 @@ fn every_layout_is_known_by_its_structure() {
         format!("{{\"train\": {PAIRS}, \"test\": null}}"),
         &["a1: train 2 test 0"],
     );
+    // Under keys that are no ids, beside what is no task.
+    for wrapped in [
+        format!("{{\"version\": \"1\", \"tasks\": {{\"a1\": {task}}}, \"source\": {{\"x\": 1}}}}"),
+        format!("{{\"id\": \"a1\", \"task\": {task}}}"),
+        format!("{{\"task_id\": \"a1\", \"split\": \"training\", \"problem\": {task}}}"),
+        format!(
+            "{{\"tasks\": [{}]}}",
+            task.replacen('{', "{\"id\": \"a1\", ", 1)
+        ),
+        format!("[{{\"metadata\": {{\"id\": \"a1\"}}, {}]", &task[1..]),
+        format!("{{\"training\": {{\"challenges\": {{\"a1\": {task}}}}}}}"),
+    ] {
+        check("all", wrapped, &[&format!("a1: {one}")]);
+    }
+    check(
+        "a1",
+        format!("{{\"task\": {task}}}"),
+        &[&format!("a1: {one}")],
+    );
+    for [train, test] in [["train", "test"], ["training", "evaluation"]] {
+        check(
+            "all",
+            format!(
+                "{{\"{train}\": [{named}], \"{test}\": [{task}, {{\"id\": \"d4\", \"data\": {task}}}]}}"
+            ),
+            &[
+                &format!("c3: {one}"),
+                &format!("{test}_0: {one}"),
+                &format!("d4: {one}"),
+            ],
+        );
+    }
+    // Only an id of the ARC data is one without its folder.
+    for (id, known) in [
+        ("training/007bbfb7", "007bbfb7"),
+        ("data/training/007bbfb7.json", "007bbfb7"),
+        ("easy/7", "easy/7"),
+    ] {
+        check(
+            "all",
+            format!("{{\"{id}\": {task}}}"),
+            &[&format!("{known}: {one}")],
+        );
+        let named = task.replacen('{', &format!("{{\"id\": \"{id}\", "), 1);
+        check(
+            "all",
+            format!("{named}\n{task}\n"),
+            &[&format!("{known}: {one}"), &format!("all_1: {one}")],
+        );
+    }
     check(
         "0",
         format!(
@@ -580,6 +630,10 @@ fn programs_stand_beside_tasks_or_alone() {
     );
     assert_eq!((file.form, file.tasks.len()), (FileForm::Tasks, 1));
     assert_eq!(file.errors.len(), 1, "{:?}", file.errors);
+    let lines = r#"{"task_id": "a1", "code": ["def p(I):\n", "    return I\n"]}"#;
+    let file = TaskFile::read("all", lines.as_bytes());
+    assert_eq!(file.programs[0].text, "def p(I):\n    return I");
+    assert_eq!(file.programs.len(), 1);
 }
 
 #[test]
@@ -597,6 +651,18 @@ fn programs_stand_under_the_ids_of_their_tasks() {
             "a1 b2",
         ),
         (r#"{"a1": ["O = vmirror(I)"]}"#.to_owned(), "a1"),
+        (
+            r#"{"training": {"a1": "O = I"}, "evaluation": {"b2": {"code": "O = I"}}}"#.to_owned(),
+            "a1 b2",
+        ),
+        (
+            r#"{"train": {"x/007bbfb7": "O = I"}}"#.to_owned(),
+            "007bbfb7",
+        ),
+        (
+            r#"{"task_id": "x/007bbfb7", "code": ["O = I", "O = vmirror(I)"]}"#.to_owned(),
+            "007bbfb7 007bbfb7",
+        ),
         (r#"{"a1": ["0a1b2c3d"]}"#.to_owned(), ""),
         (
             r#"{"a1": 5, "b2": {"program": "vim"}, "c3": ["def"]}"#.to_owned(),

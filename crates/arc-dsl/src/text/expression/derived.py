@@ -24,6 +24,10 @@ def sum(t):
     return subtract(size(merge(apply(above, t))), size(merge(apply(below, t))))
 
 
+def modulo(a, b):
+    return subtract(a, multiply(b, divide(a, b)))
+
+
 def enumerate(t):
     return pair(interval(0, size(t), 1), t)
 

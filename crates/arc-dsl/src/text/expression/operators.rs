@@ -12,7 +12,7 @@ use crate::program::{Callee, Operand, Slot};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::expression::Expression;
 use crate::text::lexer::{Token, TokenKind};
-use crate::text::module::lowering::{Lowering, constant};
+use crate::text::module::lowering::{KnownType, Lowering, constant};
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, told};
 use crate::text::tree::{Chain, Expr, ExprKind};
@@ -111,9 +111,9 @@ impl<'t> Lowering<'_, 't> {
         token: Token<'t>,
     ) -> Result<Expression<'t>> {
         let condition = self.argument(condition)?;
-        let other = self.side(token, other)?;
-        let value = self.side(token, value)?;
-        self.chosen(token, condition, value, other)
+        let (other, of_other) = self.side(token, other)?;
+        let (value, of_value) = self.side(token, value)?;
+        self.chosen(token, condition, value, other, of_value.and(&of_other))
     }
 
     /// Values joined by `or` or `and`; the first one that is true, or that is not, decides.
@@ -133,7 +133,7 @@ impl<'t> Lowering<'_, 't> {
         is_or: bool,
         token: Token<'t>,
         value: Operand,
-        side: Side,
+        (side, of_side): (Side, KnownType),
     ) -> Result<Expression<'t>> {
         if let Side::Known(right) = side {
             let primitive = if is_or {
@@ -143,9 +143,10 @@ impl<'t> Lowering<'_, 't> {
             };
             return Ok(call(primitive, [value, right], token));
         }
+        let ty = self.known_type(&value).and(&of_side);
         let ended = Side::Known(self.as_truth(value.clone(), is_or, token));
         let (yes, no) = if is_or { (ended, side) } else { (side, ended) };
-        self.chosen(token, value, yes, no)
+        self.chosen(token, value, yes, no, ty)
     }
 
     /// `not value`
@@ -214,7 +215,7 @@ impl<'t> Lowering<'_, 't> {
             let compared = lowering.compared_with(value, more)?;
             lowering.operand(compared)
         })?;
-        self.joined(false, *next, compared, side)
+        self.joined(false, *next, compared, (side, KnownType::default()))
     }
 
     fn compared(&mut self, token: Token<'t>, a: Operand, b: Operand) -> Result<Expression<'t>> {
@@ -252,11 +253,16 @@ impl<'t> Lowering<'_, 't> {
         Ok(call(Primitive::Flip, [compared], token))
     }
 
-    /// A side of an operator that Python may not evaluate.
-    fn side(&mut self, token: Token<'t>, side: &Expr<'t>) -> Result<Side> {
-        let mut used = Vec::new();
+    /// A side of an operator that Python may not evaluate, and its type.
+    fn side(&mut self, token: Token<'t>, side: &Expr<'t>) -> Result<(Side, KnownType)> {
+        let (mut used, mut ty) = (Vec::new(), KnownType::default());
         side.names(&mut |name| used.push(name));
-        self.lazily(token, &used, |lowering| lowering.argument(side))
+        let side = self.lazily(token, &used, |lowering| {
+            let value = lowering.argument(side)?;
+            ty = lowering.known_type(&value);
+            Ok(value)
+        })?;
+        Ok((side, ty))
     }
 
     /// What Python may not evaluate, and uses these names.
@@ -279,13 +285,14 @@ impl<'t> Lowering<'_, 't> {
         })
     }
 
-    /// The value that a condition selects.
+    /// The value that a condition selects, which is of this type.
     pub(in crate::text) fn chosen(
         &mut self,
         token: Token<'t>,
         condition: Operand,
         yes: Side,
         no: Side,
+        ty: KnownType,
     ) -> Result<Expression<'t>> {
         if let (Side::Known(yes), Side::Known(no)) = (&yes, &no) {
             let arguments = [condition, yes.clone(), no.clone()];
@@ -305,8 +312,11 @@ impl<'t> Lowering<'_, 't> {
         } else {
             Value::Int(0).into()
         };
-        match chosen {
-            Operand::Slot(slot) => Ok(call(slot, [argument], token)),
+        match (chosen, &mut self.scope) {
+            (Operand::Slot(slot), Some(scope)) => {
+                scope.results.insert(slot, ty);
+                Ok(call(slot, [argument], token))
+            }
             _ => Err(self.only_calls(token)),
         }
     }
@@ -367,14 +377,28 @@ impl<'t> Lowering<'_, 't> {
     ) -> Result<Expression<'t>> {
         let known = |operand: &Operand| integer(constant(operand).as_ref());
         let [Some(a), Some(b)] = sides.each_ref().map(known) else {
-            let primitive = operator.primitive();
-            let primitive = primitive.filter(|_| self.dialect == Dialect::Public);
-            let primitive = primitive.ok_or_else(|| self.only_calls(token))?;
-            if !sides.iter().all(|side| self.is_integer(side, token)) {
-                return Err(self.not_of_integers(token, &format!("{primitive}(a, b)")));
+            if self.dialect != Dialect::Public || operator == Operator::Power {
+                return Err(self.only_calls(token));
             }
-            return Ok(call(primitive, sides, token));
+            let are_integers = sides.iter().all(|side| self.is_integer(side, token));
+            return match operator.primitive() {
+                Some(primitive) if are_integers => Ok(call(primitive, sides, token)),
+                Some(primitive) => Err(self.not_of_integers(token, &format!("{primitive}(a, b)"))),
+                None if are_integers => {
+                    let modulo = self.derived(token, "modulo", &sides)?;
+                    Ok(Expression::Inlined(
+                        self.typed(modulo, Some(ValueType::Int)),
+                    ))
+                }
+                None => {
+                    Err(self.expects(token, "on both sides of it integers, whatever the grid is"))
+                }
+            };
         };
+        if b == 0 && matches!(operator, Operator::Over | Operator::Modulo) {
+            let found = format!("{a} {} {b}", token.text);
+            return self.fail(at, ParseErrorKind::DividedByZero { found });
+        }
         let value = operator.apply(a, b);
         let value = value.filter(|value| value.abs() <= i64::from(MAX_INT));
         let value = value.ok_or_else(|| {

@@ -19,7 +19,7 @@ use crate::text::names::BUILTINS;
 use crate::text::parse_functions;
 use crate::text::statements::Parameter;
 use crate::text::tokens::{Result, described};
-use crate::text::tree::{Argument, Comprehension, Expr, ExprKind, Trailer};
+use crate::text::tree::{Argument, Comprehension, Expr, ExprKind, StatementKind, Trailer};
 use crate::value::Value;
 use crate::value::container::Container;
 
@@ -85,6 +85,7 @@ impl<'t> Lowering<'_, 't> {
                 }
                 (extreme, Made::Value)
             }
+            ("frozenset", ..) => (self.frozenset(arguments)?, Made::Value),
             ("tuple", [], []) => (Value::tuple(Vec::new()).into(), Made::Value),
             ("tuple", [of], []) => (self.tuple_of(of)?, Made::Value),
             ("list", [of], []) => (self.tuple_of(of)?, Made::List),
@@ -135,7 +136,12 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The call of a function that is derived.
-    fn derived(&mut self, token: Token<'t>, name: &str, given: &[Operand]) -> Result<Operand> {
+    pub(super) fn derived(
+        &mut self,
+        token: Token<'t>,
+        name: &str,
+        given: &[Operand],
+    ) -> Result<Operand> {
         let mut functions = DERIVED.iter();
         match functions.find(|function| function.name() == name) {
             Some(function) => self.steps_of(token, function, given),
@@ -171,19 +177,73 @@ impl<'t> Lowering<'_, 't> {
 
     /// Whether an expression is the name of a function of Python, which nothing else is bound to.
     fn means_builtin(&self, name: &Expr<'t>) -> bool {
-        let is_bound = |name: &str| {
-            self.scope.as_ref().is_some_and(|scope| {
-                scope.builder.variable(name).is_some()
-                    || scope.functions.contains_key(name)
-                    || scope.imported.contains_key(name)
-                    || scope.sets.contains_key(name)
-            }) || self.module.is_some_and(|module| {
-                let bound = module.globals.get(self.dialect, name, self.at);
-                bound.is_some() || module.ours(name) != name
-            })
-        };
         let text = name.token.text;
-        matches!(name.kind, ExprKind::Name) && self.is_builtin(text) && !is_bound(text)
+        matches!(name.kind, ExprKind::Name) && self.is_builtin(text) && !self.is_bound(text)
+    }
+
+    /// Whether the program or the text binds a name.
+    pub(super) fn is_bound(&self, name: &str) -> bool {
+        self.scope.as_ref().is_some_and(|scope| {
+            scope.builder.variable(name).is_some()
+                || scope.functions.contains_key(name)
+                || scope.imported.contains_key(name)
+                || scope.sets.contains_key(name)
+        }) || self.module.is_some_and(|module| {
+            let bound = module.globals.get(self.dialect, name, self.at);
+            bound.is_some() || module.ours(name) != name
+        })
+    }
+
+    /// A function of Python as a value: that of one argument.
+    pub(in crate::text) fn builtin_value(&mut self, token: Token<'t>) -> Result<Expression<'t>> {
+        if token.text == "len" {
+            return Ok(Expression::Operand(Primitive::Size.into()));
+        }
+        // A keyword is no name.
+        let argument = Token {
+            text: "lambda",
+            ..token
+        };
+        let parameter = Parameter::named(argument, argument.text.to_owned());
+        let arguments = [Argument {
+            keyword: None,
+            value: Expr {
+                token: argument,
+                kind: ExprKind::Name,
+            },
+        }];
+        let function = self.local(token, vec![parameter], &[], None, |lowering| {
+            let made = lowering.builtin(token, &arguments)?;
+            lowering.operand(made)
+        });
+        let function = function.map_err(|_| self.expects(token, "a function of the DSL"))?;
+        Ok(Expression::Inlined(self.value_of(token, &function)?))
+    }
+
+    /// Checks that an element of a set can be hashed.
+    pub(super) fn hashed(&self, element: &Expr<'t>) -> Result<()> {
+        if self.scope.as_ref().is_some_and(|it| it.is_set(element)) {
+            return self.fail(element.token, ParseErrorKind::Unhashable);
+        }
+        Ok(())
+    }
+
+    /// Checks that an argument can be hashed, if that is what a call makes of it or of what it returns.
+    pub(super) fn hashed_by(&self, callee: Callee, place: usize, value: &Expr<'t>) -> Result<()> {
+        let Callee::Primitive(primitive) = callee else {
+            return Ok(());
+        };
+        match (primitive, &value.kind) {
+            (Primitive::Initset | Primitive::Insert, _) if place == 0 => self.hashed(value),
+            (_, ExprKind::Lambda(function)) if primitive.loop_function() == Some(place) => {
+                let mut statements = function.body.statements.iter();
+                statements.try_for_each(|statement| match &statement.kind {
+                    StatementKind::Return(value) => self.hashed(value),
+                    _ => Ok(()),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A container of the elements that Python iterates over.
@@ -219,6 +279,9 @@ impl<'t> Lowering<'_, 't> {
         if let ExprKind::Set(set) = &expr.kind {
             return Ok(self.set(set, true)?.into());
         }
+        if let ExprKind::Comprehension(it) = &expr.kind {
+            self.hashed(&it.value)?;
+        }
         let (value, made) = self.sequence(expr)?;
         if made != Made::Value {
             return self.set_of(token, value);
@@ -236,7 +299,10 @@ impl<'t> Lowering<'_, 't> {
         match kind {
             Some(ContainerKind::Tuple) => self.set_of(token, value),
             Some(ContainerKind::Set) => Ok(value),
-            None => self.fail(token, ParseErrorKind::SetOfVariables),
+            None => Err(self.expects(
+                token,
+                "what is a tuple or a set whatever the grid is, as `frozenset(first(I))`",
+            )),
         }
     }
 
@@ -495,7 +561,7 @@ impl<'t> Lowering<'_, 't> {
             .ok_or_else(|| self.expects(token, expected))
     }
 
-    fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {
+    pub(in crate::text) fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {
         let found = described(token);
         self.error(token, ParseErrorKind::Expected { expected, found })
     }

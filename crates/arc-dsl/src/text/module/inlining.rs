@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use arc_isa::{Primitive, ValueType};
+use arc_isa::ValueType;
 
 use crate::program::{Operand, Program};
 use crate::text::beside::{DslPart, Meaning};
@@ -15,7 +15,7 @@ use crate::text::module::lowering::{Lowering, Parsed};
 use crate::text::module::{Definition, State};
 use crate::text::names;
 use crate::text::tokens::{Result, told};
-use crate::text::tree::{Argument, Trailer};
+use crate::text::tree::{Argument, ParameterKind, Trailer};
 
 impl<'t> Lowering<'_, 't> {
     /// A name and what follows it: its value, and how many of the trailers belong to that.
@@ -61,12 +61,11 @@ impl<'t> Lowering<'_, 't> {
         }
         if let Some(operand) = self.of_dsl(token.text) {
             Ok((Expression::Operand(operand), 0))
-        } else if let [Trailer::Call(arguments), ..] = trailers
-            && self.is_builtin(token.text)
-        {
-            Ok((self.builtin(token, arguments)?, 1))
-        } else if token.text == "len" && self.is_builtin("len") {
-            Ok((Expression::Operand(Primitive::Size.into()), 0))
+        } else if self.is_builtin(token.text) {
+            if let [Trailer::Call(arguments), ..] = trailers {
+                return Ok((self.builtin(token, arguments)?, 1));
+            }
+            Ok((self.builtin_value(token)?, 0))
         } else {
             self.fail(token, self.unknown(token, is_called))
         }
@@ -219,6 +218,7 @@ impl<'t> Lowering<'_, 't> {
             let place = if let Some(keyword) = *keyword {
                 let mut parameters = parsed.parameters.iter();
                 let place = parameters.position(|name| name == keyword.text);
+                let place = place.filter(|&it| parsed.kinds[it] != ParameterKind::Positional);
                 let free = place.filter(|&place| given[place].is_none());
                 Some(free.ok_or_else(|| {
                     let kind = ParseErrorKind::KeywordOfFunction {
@@ -229,6 +229,10 @@ impl<'t> Lowering<'_, 't> {
                     self.error(keyword, kind)
                 })?)
             } else {
+                if parsed.kinds.get(at) == Some(&ParameterKind::Keyword) {
+                    let expected = "the name of a parameter and `=`, since it follows `*`";
+                    return Err(self.expects(value.token, expected));
+                }
                 Some(at).filter(|&place| place < given.len())
             };
             let argument = self.argument(value)?;

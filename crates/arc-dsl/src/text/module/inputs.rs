@@ -5,13 +5,15 @@ use crate::program::{Operand, Program, ProgramBuilder, Slot, Step};
 use crate::text::error::Unfilled;
 use crate::text::module::lowering::Parsed;
 use crate::text::tokens::told;
+use crate::text::tree::ParameterKind;
 use crate::value::Value;
 
 /// The program that a function is: its inputs are those of its parameters that a program gets, the others have their
 /// defaults. Otherwise the parameter that nothing fills, if there are any.
 pub(super) fn of_inputs(parsed: &Parsed, dialect: Dialect) -> Result<Program, Option<Unfilled>> {
     let program = &parsed.program;
-    if parsed.parameters.is_empty() {
+    let is_by_name = |kind: &ParameterKind| *kind == ParameterKind::Keyword;
+    if parsed.kinds.first().is_none_or(is_by_name) {
         return Err(None);
     }
     let names: Vec<_> = parsed.parameters.iter().map(String::as_str).collect();

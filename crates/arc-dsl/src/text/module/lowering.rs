@@ -13,6 +13,7 @@ use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::{Block, Token};
 use crate::text::module::Module;
 use crate::text::tokens::{Result, error_at};
+use crate::text::tree::{Expr, ExprKind, ParameterKind, Trailer};
 use crate::value::Value;
 
 /// Builds the program of a function, or a value, of one [`Block`].
@@ -49,6 +50,7 @@ pub(in crate::text) struct Parsed {
     pub(in crate::text) program: Program,
     /// The names of the parameters, for arguments by keyword.
     pub(in crate::text) parameters: Vec<String>,
+    pub(in crate::text) kinds: Vec<ParameterKind>,
     /// The default of each parameter, if it has one.
     pub(in crate::text) defaults: Vec<Option<Operand>>,
     /// The parameter that has to be a grid, if the steps are right only then.
@@ -77,6 +79,16 @@ pub(in crate::text) struct KnownType {
     pub(in crate::text) is_of_grid: bool,
 }
 
+impl KnownType {
+    /// The type of a value that is one of two.
+    pub(in crate::text) fn and(self, other: &Self) -> Self {
+        Self {
+            is_of_grid: self.is_of_grid || other.is_of_grid,
+            ty: self.ty.filter(|ty| other.ty.as_ref() == Some(ty)),
+        }
+    }
+}
+
 /// Names, and lines that set them.
 pub(in crate::text) type Sets<'t> = HashMap<&'t str, u32, FxBuildHasher>;
 
@@ -93,6 +105,10 @@ pub(in crate::text) struct Scope<'t> {
     pub(in crate::text) frozen: HashMap<&'t str, u32>,
     /// The types of the first variables.
     pub(in crate::text) types: Vec<KnownType>,
+    /// What variables return that are functions.
+    pub(in crate::text) results: HashMap<Slot, KnownType>,
+    /// The variables that are sets in braces, or tuples with such.
+    pub(in crate::text) unhashable: HashSet<&'t str>,
     /// Whether it is right only if the input is a grid, which it is in a program.
     pub(in crate::text) needs_grid: bool,
     /// If it is called at once and only there, so that captured variables cannot change before: whether it relies on
@@ -129,6 +145,24 @@ const COMPARES: &[Primitive] = &[
     Primitive::Square,
 ];
 
+/// Whether what a primitive returns is of the kind of the argument at this place, as in `type(container)(..)`.
+fn keeps(primitive: Primitive, place: usize) -> bool {
+    use Primitive as P;
+    match primitive {
+        P::Identity
+        | P::Merge
+        | P::Combine
+        | P::Intersection
+        | P::Difference
+        | P::Sfilter
+        | P::Mfilter => place == 0,
+        P::Remove | P::Insert | P::Apply | P::Mapply => place == 1,
+        P::Branch => place > 0,
+        P::Astuple => true,
+        _ => false,
+    }
+}
+
 impl<'t> Scope<'t> {
     /// The type of a variable, if it is certain.
     pub(in crate::text) fn type_of(&mut self, slot: Slot) -> &KnownType {
@@ -148,8 +182,10 @@ impl<'t> Scope<'t> {
 
     /// The type of a step's result, of the types of its arguments.
     fn type_of_step(&self, step: &Step) -> KnownType {
-        let Callee::Primitive(primitive) = step.callee else {
-            return KnownType::default();
+        let primitive = match step.callee {
+            Callee::Primitive(primitive) => primitive,
+            Callee::Slot(slot) => return self.results.get(&slot).cloned().unwrap_or_default(),
+            Callee::Typed(_) => return KnownType::default(),
         };
         let mut is_of_grid = false;
         let mut argument = |operand: &Operand| match operand {
@@ -160,6 +196,10 @@ impl<'t> Scope<'t> {
             }
             other => constant(other)?.value_type(),
         };
+        if let (Primitive::Branch, [_, yes, no]) = (primitive, &step.arguments[..]) {
+            let ty = argument(yes).filter(|yes| argument(no).as_ref() == Some(yes));
+            return KnownType { ty, is_of_grid };
+        }
         let ty = if COUNTS.contains(&primitive) {
             Some(ValueType::Int)
         } else if COMPARES.contains(&primitive) {
@@ -184,6 +224,34 @@ impl<'t> Scope<'t> {
         }
     }
 
+    /// Whether an expression gives a set in braces, which Python cannot hash, or a tuple with one.
+    pub(in crate::text) fn is_set(&self, expr: &Expr<'t>) -> bool {
+        match &expr.kind {
+            ExprKind::Set(_) => true,
+            ExprKind::Comprehension(_) => expr.token.text == "{",
+            ExprKind::Name => self.unhashable.contains(expr.token.text),
+            ExprKind::Paren(inner) => self.is_set(inner),
+            ExprKind::Tuple(elements) => elements.iter().any(|it| self.is_set(it)),
+            ExprKind::Conditional(parts) => parts.0[..1]
+                .iter()
+                .chain(&parts.0[2..])
+                .any(|it| self.is_set(it)),
+            ExprKind::Logical(chain) => {
+                self.is_set(&chain.first) || chain.rest.iter().any(|(_, it)| self.is_set(it))
+            }
+            ExprKind::Trailed(trailed) => {
+                match (Primitive::from_name(trailed.0.token.text), &trailed.1[..]) {
+                    (Some(primitive), [Trailer::Call(given)]) => given
+                        .iter()
+                        .enumerate()
+                        .any(|(place, it)| keeps(primitive, place) && self.is_set(&it.value)),
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
     /// Records that these names are set.
     pub(in crate::text) fn sets_names(&mut self, names: &[Token<'t>]) {
         // The names come in the order of the text, and the first line that sets a name counts.
@@ -200,6 +268,8 @@ impl<'t> Scope<'t> {
             captured: HashSet::new(),
             frozen: HashMap::new(),
             types: Vec::new(),
+            results: HashMap::new(),
+            unhashable: HashSet::new(),
             needs_grid: false,
             relied: None,
             sets: Sets::default(),
@@ -282,6 +352,17 @@ impl<'b, 't> Lowering<'b, 't> {
             scope.rely(token.line);
         }
         ty
+    }
+
+    /// The type of a value, without relying on it.
+    pub(in crate::text) fn known_type(&mut self, operand: &Operand) -> KnownType {
+        match (operand, &mut self.scope) {
+            (Operand::Slot(slot), Some(scope)) => scope.type_of(*slot).clone(),
+            _ => KnownType {
+                ty: constant(operand).and_then(|it| it.value_type()),
+                is_of_grid: false,
+            },
+        }
     }
 
     /// A value of a type, if one is given.

@@ -23,6 +23,7 @@ use crate::text::error::ParseErrorKind;
 use crate::text::lexer::Token;
 use crate::text::module::lowering::{Lowering, Parsed};
 use crate::text::tokens::{Result, told};
+use crate::text::tree::ParameterKind;
 use crate::value::Value;
 
 /// The maximum number of calls in one evaluation of such a function: a value used twice is computed twice.
@@ -62,8 +63,7 @@ impl<'t> Lowering<'_, 't> {
         if let Some(value) = value {
             return Ok(value);
         }
-        let parameters = given.iter().filter(|it| it.is_none()).count();
-        if let Some(why) = self.why_not_a_value(parsed, parameters) {
+        if let Some(why) = self.why_not_a_value(parsed, given) {
             let name = told(token.text);
             return self.fail(token, ParseErrorKind::FunctionAsValue { name, why });
         }
@@ -115,7 +115,8 @@ impl<'t> Lowering<'_, 't> {
         };
         let is_returned =
             matches!(function.output(), Operand::Slot(slot) if slot.index() == inputs);
-        let is_plain = parsed.defaults.iter().all(Option::is_none);
+        let is_plain = parsed.defaults.iter().all(Option::is_none)
+            && !parsed.kinds.contains(&ParameterKind::Keyword);
         if self.dialect != Dialect::Public || own.is_empty() || !is_returned || !is_plain {
             return Ok(None);
         }
@@ -157,11 +158,16 @@ impl<'t> Lowering<'_, 't> {
         let (Some(before), Some(after)) = (constants(before), constants(after)) else {
             return Ok(None);
         };
+        // What is no function cannot be bound to arguments, where Python only fails when it is called.
+        let binds = !before.is_empty() || !after.is_empty();
+        if binds && own.len() == 1 && !self.is_function(&callee) {
+            return Ok(None);
+        }
         self.bound_to(token, callee, &before, &after).map(Some)
     }
 
     /// Why a function cannot be a value.
-    fn why_not_a_value(&self, parsed: &Parsed, parameters: usize) -> Option<&'static str> {
+    fn why_not_a_value(&self, parsed: &Parsed, given: &[Option<Operand>]) -> Option<&'static str> {
         if self.dialect != Dialect::Public {
             return Some(
                 "in the typed dialect only functions of the DSL and results of `compose` and the like can be values",
@@ -170,8 +176,11 @@ impl<'t> Lowering<'_, 't> {
         if parsed.defaults.iter().any(Option::is_some) {
             return Some("expected parameters without defaults");
         }
-        match parameters {
-            1 => (call_count(&parsed.program) > MAX_CALLS)
+        if parsed.kinds.contains(&ParameterKind::Keyword) {
+            return Some("expected parameters that are given by their places");
+        }
+        match given.iter().filter(|it| it.is_none()).count() {
+            1 => (call_count(&parsed.program, given) > MAX_CALLS)
                 .then_some("it uses its intermediate results too often"),
             0 => Some("expected a parameter"),
             _ => {
@@ -197,7 +206,12 @@ impl<'t> Lowering<'_, 't> {
             arguments.push(Abstracted::Function(self.function_of(token, last)?));
         }
         let function = match callee {
-            Abstracted::Constant(function) => self.call_of(token, function, arguments)?,
+            Abstracted::Constant(function)
+                if arguments.len() == 1 || self.is_function(&function) =>
+            {
+                self.call_of(token, function, arguments)?
+            }
+            // Its first arguments are bound when it is called.
             callee => {
                 let callee = self.function_of(token, callee)?;
                 self.applied(token, callee, arguments)?
@@ -217,19 +231,8 @@ impl<'t> Lowering<'_, 't> {
         let Abstracted::Constant(Operand::Primitive(combinator)) = callee else {
             return Ok(None);
         };
-        let Some(scope) = &self.scope else {
-            return Ok(None);
-        };
-        let is_function = |value: &Abstracted| match value {
-            Abstracted::Constant(Operand::Primitive(_)) => true,
-            Abstracted::Constant(Operand::Slot(slot)) => {
-                let step = scope.builder.step_of(*slot);
-                step.is_some_and(
-                    |step| matches!(step.callee, Callee::Primitive(it) if COMBINATORS.contains(&it)),
-                )
-            }
-            _ => false,
-        };
+        let is_function =
+            |value: &Abstracted| matches!(value, Abstracted::Constant(it) if self.is_function(it));
         let takes = combinator.parameters().iter().zip(arguments);
         let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
         if !COMBINATORS.contains(combinator)
@@ -241,6 +244,20 @@ impl<'t> Lowering<'_, 't> {
         let arguments = constants(arguments).into();
         self.step(token, name, (*combinator).into(), arguments)
             .map(Some)
+    }
+
+    /// Whether a value is certainly a function.
+    fn is_function(&self, value: &Operand) -> bool {
+        match (value, &self.scope) {
+            (Operand::Primitive(_), _) => true,
+            (Operand::Slot(slot), Some(scope)) => {
+                let step = scope.builder.step_of(*slot);
+                step.is_some_and(
+                    |step| matches!(step.callee, Callee::Primitive(it) if COMBINATORS.contains(&it)),
+                )
+            }
+            _ => false,
+        }
     }
 
     /// `lambda x: function(a(x), b(x), ..)`, where at least one argument depends on the parameter.
@@ -419,13 +436,32 @@ fn unneeded_steps(function: &Program) -> Vec<usize> {
     found
 }
 
-/// The number of calls in an evaluation in which each use of a step's result calls it again.
-fn call_count(function: &Program) -> u32 {
+/// The number of calls in an evaluation in which each use of a step's result calls it again. Functions that are made
+/// of constants, as branches within each other are, are made before.
+fn call_count(function: &Program, given: &[Option<Operand>]) -> u32 {
     let inputs = function.inputs().len();
     let mut calls = vec![0u32; inputs];
+    // Whether each variable is a constant, and whether a function.
+    let mut known: Vec<_> = given.iter().map(|it| (it.is_some(), false)).collect();
     for step in function.steps() {
+        let known_of = |operand: &Operand| match operand {
+            Operand::Slot(slot) => known[slot.index()],
+            other => (true, matches!(other, Operand::Primitive(_))),
+        };
+        let is_made_before = match step.callee {
+            Callee::Primitive(it) if COMBINATORS.contains(&it) => {
+                let mut arguments = it.parameters().iter().zip(&step.arguments);
+                arguments.all(|((_, kind), argument)| {
+                    let (is_constant, is_function) = known_of(argument);
+                    is_constant && (is_function || *kind != Type::Callable)
+                })
+            }
+            _ => false,
+        };
         let reads = step.reads().map(|slot| calls[slot.index()]);
-        calls.push(reads.fold(1, u32::saturating_add));
+        let count = reads.fold(1, u32::saturating_add);
+        calls.push(if is_made_before { 0 } else { count });
+        known.push((is_made_before, is_made_before));
     }
     let unneeded = unneeded_steps(function)
         .into_iter()

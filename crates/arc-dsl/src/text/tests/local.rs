@@ -196,7 +196,7 @@ fn what_cannot_be_passed_on_says_why() {
         ),
         (
             "g = lambda x: g(x)\nreturn g(I)",
-            "line 2, column 16: `g` is used before it is set on line 2",
+            "line 2, column 16: `g`, bound on line 2, cannot be used: it calls itself",
         ),
         (
             "f = I\nf = lambda x: f(x)\nreturn f(I)",

@@ -163,7 +163,7 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
     for (line, why) in [
         (
             "def trim(g): return [r for r in g]",
-            "line 1, column 21: found `[`, but only calls are allowed: expected \
+            "line 1, column 21: found `[`, which is not read: expected \
              `name = primitive(arguments)` or `return value`",
         ),
         ("from numpy import trim", "`trim` is imported from `numpy`"),
@@ -264,7 +264,7 @@ fn notes_tell_what_has_no_part_in_any_program() {
             "line 1, column 8: `two` is not a program, and none here calls it: expected one parameter, the input \
              grid, or `(S, I, C)`, found 2",
             "line 3, column 12: `test_it` is not a program, and none here calls it: line 4, column 2: found the \
-             keyword `assert`, but only calls are allowed: expected `name = primitive(arguments)` or `return \
+             keyword `assert`, which is not read: expected `name = primitive(arguments)` or `return \
              value`",
             "line 5, column 1: ignored, since it is not part of a program: `print`, and 1 more like it",
             "line 7, column 1: what `other` defines is not read: names that are bound nowhere else are the \
@@ -291,6 +291,48 @@ fn programs_are_listed_by_every_name_that_says_so() {
     assert_eq!(notes(text), [expected]);
     // A program cannot have a name of the DSL.
     assert_eq!(outline("def trim(g): return rot90(g)\n"), [""; 0]);
+}
+
+#[test]
+fn a_function_that_something_unread_calls_is_no_program() {
+    let helper = "def helper(I): return vmirror(I)\n";
+    let unread = format!("{helper}def solve(I):\n  x = [I]\n  return helper(I)\n");
+    assert_eq!(outline(&unread), ["3:7"]);
+    let class = format!("{helper}class Solver:\n  def solve(self, I):\n    return helper(I)\n");
+    assert_eq!(outline(&class), Vec::<String>::new());
+}
+
+#[test]
+fn parameters_behind_a_star_are_given_by_name() {
+    assert_eq!(
+        outline("def solve(I, /, *, flag=False): return vmirror(I)"),
+        ["solve"]
+    );
+    let helper = "def h(a, /, *, b=1, c): return canvas(b, astuple(1, c))\n";
+    let call = |given: &str| outline(&format!("{helper}def solve(I): return h({given})")).join(" ");
+    assert_eq!(call("I, c=2"), "solve");
+    assert_eq!(call("I, 2"), "2:27");
+    assert_eq!(call("a=I, c=2"), "2:24");
+    for wrong in ["I, *", "I, *,", "I, /, /", "I, *, a=1, /", "I, *a", "*, I"] {
+        let read = parse_programs(&format!("def solve({wrong}): return 1"));
+        assert!(
+            read.iter().all(Result::is_err) && !read.is_empty(),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn a_text_may_bind_frozenset() {
+    for own in [
+        "def frozenset(x): return hmirror(x)",
+        "frozenset = lambda x: hmirror(x)",
+        "frozenset = hmirror",
+        "from dsl import hmirror as frozenset",
+    ] {
+        let text = format!("{own}\ndef solve(I): return frozenset(I)");
+        assert_eq!(outcome(&text).unwrap(), "((0, 0, 2), (1, 1, 0))", "{own}");
+    }
 }
 
 #[test]
@@ -445,7 +487,7 @@ fn a_name_that_python_takes_for_another_one_is_refused() {
         (
             "def b(n): global TRIM; TRIM = n\ndef a(I): return trim(I)\n",
             vec![
-                "line 1, column 11: found the keyword `global`, but only calls are allowed: expected \
+                "line 1, column 11: found the keyword `global`, which is not read: expected \
                  `name = primitive(arguments)` or `return value`"
                     .to_owned(),
                 format!("line 2, column 18: {followed}"),

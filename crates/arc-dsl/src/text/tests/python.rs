@@ -91,6 +91,59 @@ fn values_are_those_of_python() {
     }
 }
 
+/// The expected values are CPython's.
+#[test]
+fn values_of_what_models_write_are_those_of_python() {
+    for (lines, expected) in [
+        (
+            "return (height(I) % 3, -width(I) % 2, 7 % -4)",
+            "(2, 1, -1)",
+        ),
+        (
+            "return tuple(tuple((c - 1) % 3 for c in r) for r in I)",
+            "((0, 0, 2), (2, 2, 1))",
+        ),
+        ("x = width(I)\nx %= 2\nreturn (x,)", "(1,)"),
+        (
+            "return (I[0], 5, I[1][2], first(I))",
+            "((1, 1, 0), 5, 2, (1, 1, 0))",
+        ),
+        ("return (height(I), width(I), 3)", "(2, 3, 3)"),
+        ("return tuple(sorted(I, key=sum))", "((1, 1, 0), (0, 0, 2))"),
+        ("return (argmax(I, max), valmin(I, sum))", "((0, 0, 2), 2)"),
+        (
+            "g = I if portrait(I) else vmirror(I)\nreturn g[0]",
+            "(0, 1, 1)",
+        ),
+        ("n = 1 if portrait(I) else height(I)\nreturn n * 3", "6"),
+        (
+            "f = lambda g, *, k: replace(g, 1, k)\nreturn f(I, k=5)",
+            "((5, 5, 0), (0, 0, 2))",
+        ),
+        // What is no function fails only if it is called.
+        (
+            "f = 5\nx = I\nif height(I) > 9: x = f(1, 2)\nreturn first(x)",
+            "(1, 1, 0)",
+        ),
+        (
+            "f = branch(portrait(I), 3, replace)\nx = f(I, 1, 4) if not portrait(I) else I\nreturn first(x)",
+            "(4, 4, 0)",
+        ),
+        ("f = 7\nreturn sfilter((), lambda r: f(r, r))", "()"),
+        // Names of Python's functions may be bound like any other.
+        (
+            "frozenset = vmirror\nreturn first(frozenset(I))",
+            "(0, 1, 1)",
+        ),
+        (
+            "def frozenset(a, b): return (b, a)\nreturn frozenset(1, frozenset(2, 3))",
+            "((3, 2), 1)",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+}
+
 /// Whether a display has names, is copied, or is a constant decides the order of its set. The expected values are CPython's.
 #[test]
 fn sets_have_the_order_of_how_they_are_written() {
@@ -160,6 +213,7 @@ fn what_fails_in_python_fails() {
         "return max(())",
         "return abs(I)",
         "return 1 < 2 < first(())",
+        "return height(I) % (width(I) - 3)",
     ] {
         let program = parse_programs(&program_text(lines)).remove(0);
         assert!(program.is_ok(), "{lines}: {program:?}");

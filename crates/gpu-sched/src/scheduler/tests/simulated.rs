@@ -1,9 +1,9 @@
-//! Simulated executors in virtual time: shows how long a run takes on machines of known cost, and what happens if
-//! they fail, without a clock.
+//! A host and devices in virtual time: shows how long a batch takes on machines of known cost, and what happens if
+//! devices fail, without a clock.
 //!
-//! A simulated device has four stages that overlap, each with one batch at a time: preparing on one of the host's
-//! threads, copying to the device, computing, and copying back. The host evaluates what falls back afterwards, behind
-//! what it has begun.
+//! A simulated device has four stages that overlap, each with one window at a time: preparing on one of the host's
+//! threads, copying to the device, computing, and copying back. The host claims a piece whenever it is free, and
+//! evaluates what devices leave before that.
 
 mod faults;
 mod leaves;
@@ -11,21 +11,19 @@ mod leaves;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::order::Order;
-use crate::scheduler::{BatchId, Ended, HOST, Made, Scheduler, Start};
+use crate::scheduler::{Failure, Host, Made, Scheduler, Window, WindowId};
 use crate::stages::Stages;
-use crate::work::{Failure, Item, Kind};
-use faults::{Call, Effect, Fault, Faults};
-use leaves::split;
-use leaves::{Leaves, Stretches};
+use faults::{Call, Effect, Fault};
+use leaves::Stretches;
 
-/// The costs of a simulated executor, in seconds.
+/// The costs of a simulated machine, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Machine {
-    /// Per batch.
+    /// Per window or piece.
     pub(crate) overhead: f64,
     /// Per item.
     pub(crate) unit: f64,
@@ -35,8 +33,8 @@ pub(crate) struct Machine {
     pub(crate) memory: u64,
     /// Bytes of memory per item.
     pub(crate) footprint: u64,
-    /// The items that fall back to the host.
-    pub(crate) leaves: Leaves,
+    /// The items that it leaves to the host.
+    pub(crate) leaves: Option<Stretches>,
 }
 
 impl Machine {
@@ -48,7 +46,7 @@ impl Machine {
             bandwidth: f64::INFINITY,
             memory: u64::MAX,
             footprint: 0,
-            leaves: Leaves::new(),
+            leaves: None,
         }
     }
 }
@@ -60,7 +58,7 @@ pub(crate) struct Fleet {
     pub(crate) host: Machine,
     /// The devices.
     pub(crate) devices: Vec<Machine>,
-    /// The host's threads for preparing batches.
+    /// The host's threads for preparing windows.
     pub(crate) preparers: usize,
     /// Seconds to prepare an item.
     pub(crate) prepare: f64,
@@ -69,32 +67,24 @@ pub(crate) struct Fleet {
 /// The record of a simulation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Trace {
-    /// When the last item was done.
+    /// When the last item was delivered.
     pub(crate) makespan: Duration,
-    /// The answer of every item, in the order of delivery.
-    pub(crate) answers: Vec<(u64, u64)>,
-    /// The items that no executor could evaluate.
-    pub(crate) given_up: Vec<u64>,
-    /// The finished batches: the executor and the items, including those that fell back.
-    pub(crate) made: Vec<(usize, Range<u64>)>,
-    /// How many items fell back to the host.
+    /// The items in the order of delivery.
+    pub(crate) delivered: Vec<u64>,
+    /// How many items of finished windows each device was given, including those that it left.
+    pub(crate) items: Vec<u64>,
+    /// The finished windows.
+    pub(crate) windows: Vec<Range<u64>>,
+    /// How many windows were claimed.
+    pub(crate) claimed: u64,
+    /// How many items devices left to the host.
     pub(crate) left: u64,
-    /// The batches that were started.
-    pub(crate) started: u64,
     /// The peak memory use of each device.
     pub(crate) peak: Vec<u64>,
 }
 
-impl Trace {
-    /// How many items an executor was given in finished batches.
-    pub(crate) fn items(&self, executor: usize) -> u64 {
-        let made = self.made.iter().filter(|(by, _)| *by == executor);
-        made.map(|(_, items)| items.end - items.start).sum()
-    }
-}
-
-/// The answer of an item, the same from every executor.
-pub(crate) fn answer(item: u64) -> u64 {
+/// A random number that belongs to an item.
+pub(crate) fn random_of(item: u64) -> u64 {
     let mut x = item.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -109,7 +99,7 @@ struct Device {
     download: f64,
     used: u64,
     calls: [u64; Call::COUNT],
-    /// Counts losses: batches of an earlier generation were lost.
+    /// Counts losses: windows of an earlier generation were lost.
     generation: u32,
     gone: Gone,
     hung: bool,
@@ -123,24 +113,26 @@ enum Gone {
     Forever,
 }
 
-/// A batch whose end is scheduled.
+/// A window whose end is scheduled.
 #[derive(Debug)]
 struct Running {
-    start: Start,
+    window: Window,
     result: Result<Made, Failure>,
     memory: u64,
     generation: u32,
-    /// The items that fall back.
+    /// The items that it leaves.
     left: Vec<u64>,
 }
 
 #[derive(Debug)]
 enum Event {
     Ended(Box<Running>),
-    /// A batch is prepared.
-    HandedOver(BatchId),
-    /// The host has finished the fallback work of these items.
-    FallbackDone(Range<u64>),
+    /// A window is prepared.
+    HandedOver(WindowId),
+    /// The host has evaluated these items, or what a device left of them.
+    ByHost(Range<u64>),
+    /// The host is free again.
+    Free,
     /// A device disappears.
     Gone(usize),
 }
@@ -148,17 +140,14 @@ enum Event {
 /// A point of virtual time in nanoseconds, and a unique number.
 type Key = (u64, u64);
 
-/// Runs items through a scheduler.
+/// Runs a batch through a scheduler.
 #[derive(Debug)]
 pub(crate) struct Simulation<'s> {
     fleet: &'s Fleet,
-    faults: &'s Faults,
+    faults: &'s [Fault],
     scheduler: &'s mut Scheduler,
     /// How long each item takes, as a multiple of its machine's unit.
     factor: fn(u64) -> f64,
-    /// The kinds of the items, and the number of the first item.
-    kinds: Vec<Kind>,
-    first: u64,
     order: Order<()>,
     now: f64,
     host_free: f64,
@@ -176,15 +165,18 @@ fn time(seconds: f64) -> Duration {
 /// Bytes per item that are copied each way.
 const BYTES: u64 = 1000;
 
+/// How long the host works on a piece.
+const PIECE: f64 = 200e-6;
+
 /// After this many events the simulation stops: the scheduler is in a loop.
 const MOST_EVENTS: u64 = 10_000_000;
 
 impl<'s> Simulation<'s> {
     /// A simulation that begins at `now`. Item `i` takes `factor(i)` times its machine's unit. The scheduler must
-    /// have the same number of executors.
+    /// have the same number of devices.
     pub(crate) fn new(
         fleet: &'s Fleet,
-        faults: &'s Faults,
+        faults: &'s [Fault],
         scheduler: &'s mut Scheduler,
         factor: fn(u64) -> f64,
         now: Duration,
@@ -201,8 +193,6 @@ impl<'s> Simulation<'s> {
             faults,
             scheduler,
             factor,
-            kinds: Vec::new(),
-            first: 0,
             order: Order::default(),
             now,
             host_free: now,
@@ -211,35 +201,35 @@ impl<'s> Simulation<'s> {
             events: BTreeMap::new(),
             next: 0,
             trace: Trace {
+                items: vec![0; fleet.devices.len()],
                 peak: vec![0; fleet.devices.len()],
                 ..Trace::default()
             },
         }
     }
 
-    /// Runs items, all submitted at once, to the end.
-    pub(crate) fn run(self, items: &[Item]) -> Trace {
-        self.run_within(&(u64::MAX..=u64::MAX), items)
-    }
-
-    /// Runs items to the end. The scheduler decides, within these bounds, how many are in progress at a time: more
-    /// are submitted as earlier ones are delivered.
-    pub(crate) fn run_within(mut self, bounds: &RangeInclusive<u64>, items: &[Item]) -> Trace {
+    /// Runs `count` items to the end, of which at most `most` are claimed and not delivered.
+    pub(crate) fn run(mut self, count: u64, most: u64) -> Trace {
         let began = self.now;
-        self.first = self.scheduler.end();
-        self.kinds = items.iter().map(|item| item.kind).collect();
-        let mut submitted = 0;
-        self.scheduler.expect(items.len() as u64);
-        while self.order.next() < items.len() as u64 && self.next < MOST_EVENTS {
-            let most = self.scheduler.bound(bounds);
-            let end = self.order.next().saturating_add(most);
-            let end = end.min(items.len() as u64).max(submitted);
-            let more = &items[submitted as usize..end as usize];
-            self.scheduler.submit(more.iter().map(|item| (*item, 1)));
-            submitted = end;
-            while let Some(start) = self.scheduler.start(time(self.now)) {
-                self.trace.started += 1;
-                self.begin(start);
+        self.scheduler.begin(0..count);
+        while self.order.next() < count && self.next < MOST_EVENTS {
+            let on_way = self.scheduler.fresh().start - self.order.next();
+            let host = Host {
+                room: most.saturating_sub(on_way),
+                unit: self.fleet.host.unit,
+            };
+            if let Some(window) = self.scheduler.claim(time(self.now), host) {
+                self.trace.claimed += 1;
+                self.begin(window);
+                continue;
+            }
+            // Events are rounded to nanoseconds.
+            if self.host_free <= self.now + 1e-9
+                && let Some(items) = self.scheduler.for_host()
+                && (host.room > 0 || items.start < self.scheduler.fresh().start)
+            {
+                self.run_piece(items);
+                continue;
             }
             let event = self.events.keys().next().map(|(at, _)| *at as f64 / 1e9);
             let wake = self.scheduler.wake().map(|at| at.as_secs_f64());
@@ -247,6 +237,7 @@ impl<'s> Simulation<'s> {
                 (None, None) => break,
                 (event, Some(wake)) if event.is_none_or(|event| wake < event) => {
                     self.now = self.now.max(wake);
+                    self.scheduler.revive(time(self.now));
                     self.scheduler.expire(time(self.now));
                 }
                 (Some(event), _) => {
@@ -256,8 +247,7 @@ impl<'s> Simulation<'s> {
                 (None, Some(_)) => {}
             }
             while let Some((items, ())) = self.order.take() {
-                let answers = items.map(|item| (item, answer(item + self.first)));
-                self.trace.answers.extend(answers);
+                self.trace.delivered.extend(items);
             }
         }
         self.trace.makespan = time(self.now - began);
@@ -280,115 +270,81 @@ impl<'s> Simulation<'s> {
                 device.generation += 1;
                 (device.used, device.hung) = (0, false);
             }
-            Event::FallbackDone(items) => {
-                self.scheduler.fallback_done(time(self.now), &items);
-                self.order.put(self.local(&items), ());
-            }
-            Event::HandedOver(batch) => self.scheduler.handed_over(time(self.now), batch),
+            Event::ByHost(items) => self.order.put(items, ()),
+            Event::Free => {}
+            Event::HandedOver(window) => self.scheduler.handed_over(time(self.now), window),
             Event::Ended(running) => self.ended(*running),
         }
     }
 
-    /// The same range, counted from the first item.
-    fn local(&self, items: &Range<u64>) -> Range<u64> {
-        items.start - self.first..items.end - self.first
-    }
-
     fn ended(&mut self, running: Running) {
         let Running {
-            start,
+            window,
             mut result,
             memory,
             generation,
             left,
         } = running;
-        if start.executor != HOST {
-            let device = &mut self.devices[start.executor - 1];
-            if device.generation == generation {
-                device.used -= memory;
-            } else {
-                result = Err(Failure::Lost("it disappeared".to_owned()));
-            }
-        }
-        let now = time(self.now);
-        match self.scheduler.ended(now, start.batch, result) {
-            Ended::Done(items) => {
-                let local = self.local(&items);
-                self.trace.made.push((start.executor, local.clone()));
-                if left.is_empty() {
-                    self.order.put(local, ());
-                } else {
-                    self.run_fallback(items, left);
-                }
-            }
-            Ended::GivenUp(item, _) => {
-                self.order.put(self.local(&(item..item + 1)), ());
-                self.trace.given_up.push(item - self.first);
-            }
-            Ended::Dropped => self.scheduler.answered(start.executor),
-        }
-    }
-
-    /// Has the host evaluate the items that fell back.
-    fn run_fallback(&mut self, items: Range<u64>, left: Vec<u64>) {
-        self.trace.left += left.len() as u64;
-        let seconds = self.seconds(&self.fleet.host, left);
-        self.host_free = self.host_free.max(self.now) + seconds;
-        self.schedule(self.host_free, Event::FallbackDone(items));
-    }
-
-    fn seconds(&self, machine: &Machine, items: impl IntoIterator<Item = u64>) -> f64 {
-        let factors: f64 = items.into_iter().map(self.factor).sum();
-        machine.overhead + machine.unit * factors
-    }
-
-    fn begin(&mut self, start: Start) {
-        if start.executor == HOST {
-            let seconds = self.seconds(&self.fleet.host, start.items.clone());
-            self.host_free = self.host_free.max(self.now) + seconds;
-            let (host, at) = (self.faults.on_host(&start.items), self.host_free);
-            let result = match host {
-                Some(reason) => Err(Failure::Failed(reason)),
-                None => Ok(Made {
-                    stages: Stages {
-                        compute: time(seconds),
-                        ..Stages::default()
-                    },
-                    ..Made::default()
-                }),
-            };
-            let running = Running {
-                start,
-                result,
-                memory: 0,
-                generation: 0,
-                left: Vec::new(),
-            };
-            self.schedule(at, Event::Ended(Box::new(running)));
+        let device = &mut self.devices[window.device];
+        if device.generation == generation {
+            device.used -= memory;
         } else {
-            self.begin_on_device(start);
+            result = Err(Failure::Lost("it disappeared".to_owned()));
         }
+        let Some(items) = self.scheduler.ended(time(self.now), window.id, result) else {
+            return self.scheduler.answered(window.device);
+        };
+        self.trace.items[window.device] += items.end - items.start;
+        self.trace.windows.push(items.clone());
+        if left.is_empty() {
+            return self.order.put(items, ());
+        }
+        self.trace.left += left.len() as u64;
+        self.run_on_host(items, left);
     }
 
-    /// Prepares the batch and allocates its memory; a failure ends it.
-    fn begin_on_device(&mut self, start: Start) {
-        let number = start.executor - 1;
+    /// Has the host evaluate some of these items, after what it has begun.
+    fn run_on_host(&mut self, items: Range<u64>, some: Vec<u64>) {
+        let host = &self.fleet.host;
+        let factors: f64 = some.into_iter().map(self.factor).sum();
+        self.host_free = self.host_free.max(self.now) + host.overhead + host.unit * factors;
+        self.schedule(self.host_free, Event::ByHost(items));
+        self.schedule(self.host_free, Event::Free);
+    }
+
+    /// Has the host claim a piece of these items.
+    fn run_piece(&mut self, items: Range<u64>) {
+        let count = (PIECE / self.fleet.host.unit) as u64;
+        let end = items.end.min(items.start + count.max(1));
+        self.scheduler.take(items.start, end);
+        let piece = items.start..end;
+        self.run_on_host(piece.clone(), piece.collect());
+    }
+
+    /// Prepares the window and allocates its memory; a failure ends it.
+    fn begin(&mut self, window: Window) {
+        let number = window.device;
         let machine = &self.fleet.devices[number];
-        let local = self.local(&start.items);
-        let kinds = &self.kinds[local.start as usize..local.end as usize];
-        let split = split(&machine.leaves, start.items.clone(), kinds);
-        let count = split.tried.len() as u64;
+        let (mut left, mut tried) = (Vec::new(), Vec::new());
+        for item in window.items.clone() {
+            let stretches = machine.leaves.filter(|stretches| stretches.leave(item));
+            if stretches.is_none_or(|stretches| stretches.bails_out) {
+                tried.push(item);
+            }
+            left.extend(stretches.map(|_| item));
+        }
+        let count = tried.len() as u64;
         let device = &mut self.devices[number];
         let is_back = !matches!(device.gone, Gone::Until(back) if self.now < back);
-        if start.recover && is_back && device.gone != Gone::Forever {
+        if window.recover && is_back && device.gone != Gone::Forever {
             (device.gone, device.hung) = (Gone::Never, false);
         }
         let mut running = Running {
-            start,
+            window,
             result: Ok(Made::default()),
             memory: 0,
             generation: device.generation,
-            left: split.left,
+            left,
         };
         if device.gone != Gone::Never {
             running.result = Err(Failure::Lost("it is not there".to_owned()));
@@ -402,7 +358,7 @@ impl<'s> Simulation<'s> {
             at = preparer.max(at) + prepare;
             *preparer = at;
         }
-        self.schedule(at, Event::HandedOver(running.start.batch));
+        self.schedule(at, Event::HandedOver(running.window.id));
         let device = &mut self.devices[number];
         let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
@@ -412,13 +368,15 @@ impl<'s> Simulation<'s> {
         device.used += memory;
         self.trace.peak[number] = self.trace.peak[number].max(device.used);
         running.memory = memory;
+        let all = running.window.items.end - running.window.items.start;
         let made = Made {
             stages: Stages {
                 prepare: time(prepare),
                 ..Stages::default()
             },
+            tried: count,
+            answered: all - running.left.len() as u64,
             footprint: memory,
-            fallback: split.by_kind,
             ..Made::default()
         };
         if count == 0 {
@@ -426,12 +384,12 @@ impl<'s> Simulation<'s> {
             running.result = Ok(made);
             return self.schedule(at, Event::Ended(Box::new(running)));
         }
-        self.run_stages(running, at, split.tried, made);
+        self.run_stages(running, at, tried, made);
     }
 
-    /// Simulates the remaining stages of a prepared batch; a failure ends it.
+    /// Simulates the remaining stages of a prepared window; a failure ends it.
     fn run_stages(&mut self, mut running: Running, mut at: f64, tried: Vec<u64>, mut made: Made) {
-        let number = running.start.executor - 1;
+        let number = running.window.device;
         let (machine, device) = (&self.fleet.devices[number], &mut self.devices[number]);
         let copy = (tried.len() as u64 * BYTES) as f64 / machine.bandwidth;
         let compute =
@@ -447,7 +405,7 @@ impl<'s> Simulation<'s> {
         for (stage, (call, mut seconds)) in stages.into_iter().enumerate() {
             let nth = device.calls[call as usize];
             device.calls[call as usize] += 1;
-            let effect = self.faults.of(number, call, nth);
+            let effect = faults::of(self.faults, number, call, nth);
             if let Some(Effect::Slow(times)) = effect {
                 seconds = seconds.max(1e-6) * times;
             }
@@ -478,7 +436,7 @@ impl<'s> Simulation<'s> {
                 Some(Effect::Never) => device.hung = true,
                 Some(Effect::Disappear { back }) => {
                     device.gone = back.map_or(Gone::Forever, |after| Gone::Until(at + after));
-                    // Batches that finish before this time are not lost.
+                    // Windows that finish before this time are not lost.
                     self.schedule(at, Event::Gone(number));
                     running.result = Err(Failure::Lost("it disappeared".to_owned()));
                     return self.schedule(at + 1e-6, Event::Ended(Box::new(running)));

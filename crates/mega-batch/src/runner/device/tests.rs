@@ -1,6 +1,7 @@
 use std::num::NonZeroUsize;
 
-use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task, Value};
+use arc_dsl::generate::Generator;
+use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task, Value, builtin};
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
@@ -8,6 +9,8 @@ use gpu_sim::faulty::{Faulty, Outage, Plan};
 use gpu_sim::open;
 
 use super::*;
+use crate::batch::Job;
+use crate::devices::NO_GRID;
 use crate::options::{Backend, Mode, Options};
 use crate::runner::fleet::{OpenedDevice, OpenedDevices, device as device_of};
 use crate::runner::tests::{mixed_batch, pipeline, without_times};
@@ -38,7 +41,7 @@ fn on(devices: Result<Vec<OpenedDevice>, Unavailable>, mode: Mode, keep: bool) -
 
 fn with(found: OpenedDevices, mode: Mode, keep: bool) -> Runner {
     let options = options(Backend::Emulated, mode, keep);
-    Runner::with_devices(&options, options.executors(), found, None).unwrap()
+    Runner::with_devices(&options, options.executors(), found).unwrap()
 }
 
 fn emulated(emulation: Emulation) -> Result<Vec<OpenedDevice>, Unavailable> {
@@ -56,7 +59,7 @@ fn device(report: &Report) -> OnDevice {
     let backends = &report.summary.backends;
     assert_eq!(backends.no_device.is_none(), is_there());
     let device = backends.device.clone().unwrap_or_default();
-    let made = backends.compiled + backends.reference + device.evaluations;
+    let made = backends.compiled + backends.merged + backends.reference + device.evaluations;
     assert_eq!(made, report.summary.totals.evaluations);
     // The scheduler does not count items that fell back.
     let by_scheduler = device.activities.iter().map(|(_, activity)| activity.items);
@@ -255,46 +258,118 @@ fn within_lower_bounds_no_device_is_opened() {
 }
 
 #[test]
-fn the_scheduler_learns_by_kind_what_a_device_leaves() {
+fn beside_the_host_a_device_leaves_programs_that_it_bails_out_of() {
+    let programs = [
+        pipeline("solve_a", &[Primitive::Vmirror]),
+        pipeline("solve_b", &[Primitive::Hmirror]),
+    ];
+    let grid = |side: u8| Grid::filled(side.into(), side.into(), 1);
+    // Two of three grids of the second task fit on no device.
+    let task = |every: u16| Task {
+        train: (0..600)
+            .map(|at| grid(if at % every == 0 { 3 } else { 33 }))
+            .map(|grid| Pair::new(grid.clone(), Some(grid)))
+            .collect(),
+        ..Task::default()
+    };
+    let tasks = [task(1), task(3)];
+    let jobs = [0, 1].map(|at| Job {
+        program: at,
+        task: at,
+    });
+    let batch = Batch::listed(&programs, &tasks, jobs.to_vec()).unwrap();
+    let numbers = AtomicU64::new(0);
+    for (placement, expected) in [
+        (Placement::Auto, [600, 0]),
+        (Placement::Devices, [600, 200]),
+    ] {
+        let stage = DeviceStage::new(&batch, false, placement, u32::MAX, &numbers);
+        let window = 0..batch.evaluations();
+        let asked = |window: &Prepared| {
+            let by_task = window.note.requests.chunks(600);
+            let count = |of_task: &[Option<Request>]| {
+                let places = of_task.iter().flatten();
+                places.filter(|request| request.place.is_ok()).count()
+            };
+            by_task.map(count).collect::<Vec<_>>()
+        };
+        let first = stage.prepare(&window);
+        assert_eq!(asked(&first), [600, 200]);
+        let done = Verdict::Done {
+            right: true,
+            cells_right: 9,
+            hash: None,
+        };
+        let answers = Answers {
+            verdicts: vec![done; 800],
+            results: gpu_kernels::Results::default(),
+            note: first.note,
+        };
+        let answers = WindowAnswers::new(answers, &Stages::default());
+        // They are read in parts.
+        for part in [0..500, 500..1200] {
+            let units = units_of(&batch, &part);
+            let read = stage.read(&answers, &units, part.start);
+            let grids_of = |at: u64| at < 600 || at.is_multiple_of(3);
+            assert!(
+                part.zip(read)
+                    .all(|(at, answer)| answer.is_some() == grids_of(at))
+            );
+        }
+        assert_eq!(sum_of(&stage), 400);
+        assert_eq!(asked(&stage.prepare(&window)), expected, "{placement:?}");
+    }
+}
+
+/// How many evaluations devices bailed out of.
+fn sum_of(stage: &DeviceStage<'_>) -> u64 {
+    lock(&stage.bail_outs).values().sum()
+}
+
+#[test]
+fn beside_a_device_programs_are_merged() {
     if !is_there() {
         return;
     }
-    let mut runner = on(emulated(Emulation::default()), Mode::Parallel, false);
-    // One step, two that return a number, and four.
-    let tall = [Primitive::Vmirror, Primitive::Height];
-    let four = [Primitive::Vmirror; 4];
-    let programs = [
-        pipeline("solve_a", &[Primitive::Vmirror]),
-        pipeline("solve_b", &tall),
-        pipeline("solve_c", &four),
-    ];
-    let grid = |side: u8| Grid::filled(side.into(), side.into(), 1);
-    let task = Task {
-        id: "a".into(),
-        // One of the three grids fits on no device.
-        train: (0..600_u16)
-            .map(|at| grid(if at % 3 == 0 { 33 } else { 3 }))
-            .map(|grid| Pair::new(grid.clone(), Some(grid)))
-            .collect(),
-        test: vec![],
-        ..Task::default()
-    };
-    let tasks = [task];
+    let whole = builtin::all()
+        .iter()
+        .find(|one| one.kind() == builtin::Kind::Whole);
+    let whole = whole.unwrap();
+    let mut generator = Generator::new(1);
+    let programs: Vec<_> = (0..200)
+        .map(|_| generator.variation(whole.program()))
+        .collect();
+    let tasks = [whole.task(1, 3, 1, 10)];
     let batch = Batch::all_pairs(&programs, &tasks);
-    for _ in 0..20 {
-        device(&runner.run(&batch).unwrap());
-    }
-    let fleet = runner.fleet.get_mut().unwrap();
-    let scheduler = fleet.scheduler();
-    let left = |program: usize| {
-        scheduler
-            .costs(HOST + 1)
-            .fallback_of(kind(&programs[program]))
-    };
-    assert!(left(1).skipped > 0.9, "{:?}", left(1));
-    for program in [0, 2] {
-        let skipped = left(program).skipped;
-        assert!((0.2..0.45).contains(&skipped), "{program}: {skipped}");
+    let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, true)).unwrap();
+    let options = options(Backend::Emulated, Mode::Auto, true);
+    let mut runner = Runner::new(&options).unwrap();
+    let report = runner.run(&batch).unwrap();
+    assert!(without_times(&report) == without_times(&expected));
+    device(&report);
+    assert!(report.summary.backends.merged > 0, "{report:?}");
+}
+
+#[test]
+fn a_batch_that_is_stopped_beside_a_device_delivers_what_is_finished_in_order() {
+    let (programs, tasks) = mixed_batch();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, true)).unwrap();
+    let expected = without_times(&expected);
+    for mode in [Mode::Sequential, Mode::Parallel] {
+        let limited = |limit: Duration| Options {
+            time_limit: Some(limit),
+            ..options(Backend::Emulated, mode, true)
+        };
+        for limit in [0, 1, 10, 50].map(Duration::from_millis) {
+            let mut runner = Runner::new(&limited(limit)).unwrap();
+            let report = runner.run(&batch).unwrap();
+            let results = without_times(&report);
+            let mut all = expected.iter();
+            assert!(results.iter().all(|result| all.any(|one| one == result)));
+            runner.set_time_limit(None);
+            assert!(without_times(&runner.run(&batch).unwrap()) == expected);
+        }
     }
 }
 

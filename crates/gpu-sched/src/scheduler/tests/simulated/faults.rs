@@ -1,6 +1,4 @@
-//! Fault injection for simulated executors.
-
-use std::ops::Range;
+//! Fault injection for simulated devices.
 
 /// A call to a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,25 +51,9 @@ pub(crate) struct Fault {
     pub(crate) effect: Effect,
 }
 
-/// All injected faults.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Faults {
-    /// On devices.
-    pub(crate) on_devices: Vec<Fault>,
-    /// The items on which the host fails.
-    pub(crate) on_host: Vec<u64>,
-}
-
-impl Faults {
-    pub(super) fn of(&self, device: usize, call: Call, nth: u64) -> Option<Effect> {
-        let mut faults = self.on_devices.iter();
-        let fault =
-            faults.find(|fault| (fault.device, fault.call, fault.nth) == (device, call, nth));
-        fault.map(|fault| fault.effect)
-    }
-
-    pub(super) fn on_host(&self, items: &Range<u64>) -> Option<String> {
-        let item = self.on_host.iter().find(|item| items.contains(item))?;
-        Some(format!("item {item} fails"))
-    }
+/// The effect of this call.
+pub(super) fn of(faults: &[Fault], device: usize, call: Call, nth: u64) -> Option<Effect> {
+    let mut faults = faults.iter();
+    let fault = faults.find(|fault| (fault.device, fault.call, fault.nth) == (device, call, nth));
+    fault.map(|fault| fault.effect)
 }
