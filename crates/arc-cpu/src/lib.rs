@@ -418,7 +418,7 @@ def f(I):
         assert_eq!(reference.unwrap_err().limit(), limit);
         let mut machine = Machine::new(&limits);
         match machine.run(&compiled, &input).and_then(Output::value) {
-            Err(Stop::Error(error)) => assert_eq!((error.limit(), error.line), (limit, 5)),
+            Err(Stop::Error(error)) => assert_eq!((error.limit(), error.line), (limit, 4)),
             other => panic!("{other:?}"),
         }
         let mut machine = Machine::default();
