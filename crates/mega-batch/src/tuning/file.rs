@@ -108,7 +108,7 @@ const MOST_BYTES: u64 = 1 << 20;
 const MOST_WARPS: u32 = 4;
 const MOST_BLOCKS: u32 = 1024;
 
-/// Launch configurations, kept between runs; see the [module](self).
+/// Launch configurations, kept between runs.
 #[derive(Debug)]
 pub struct TuningFile {
     path: Option<PathBuf>,
