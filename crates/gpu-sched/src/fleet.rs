@@ -20,9 +20,8 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use tracing::{debug, warn};
 
-use crate::scheduler::{
-    DeviceDescription, Failure, Host, Made, Policy, Scheduler, Window, WindowId,
-};
+use crate::failure::Failure;
+use crate::scheduler::{DeviceDescription, Host, Made, Policy, Scheduler, Window, WindowId};
 use crate::stages::Stages;
 pub use signal::Signal;
 use thread::{Command, Thread};

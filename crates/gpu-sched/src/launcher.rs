@@ -20,8 +20,9 @@ use gpu_kernels::{
 
 use resident::Resident;
 
+use crate::failure::Failure;
 use crate::fleet::Executor;
-use crate::scheduler::{Failure, Made};
+use crate::scheduler::Made;
 use crate::stages::Stages;
 
 /// Evaluations that are ready for a device, with a note of the caller.

@@ -10,6 +10,7 @@
 //! - in which order answers are delivered: `order`; where the time goes: `stages`;
 //! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device).
 
+mod failure;
 pub mod fleet;
 pub mod launcher;
 mod order;
@@ -17,11 +18,11 @@ mod scheduler;
 mod size;
 mod stages;
 
+pub use failure::Failure;
 pub use fleet::{Executor, Finished, Fleet, Signal};
 pub use order::Order;
 pub use scheduler::{
-    DeviceDescription, Failure, Host, MOST_DEVICES, Made, Placement, Policy, Scheduler, Window,
-    WindowId,
+    DeviceDescription, Host, MOST_DEVICES, Made, Placement, Policy, Scheduler, Window, WindowId,
 };
 pub use size::{allowance, find_max_batch};
 pub use stages::{Activity, Stages};

@@ -1,6 +1,6 @@
 //! How much of a device's memory a window may take, and the largest batch that fits.
 
-use crate::scheduler::Failure;
+use crate::failure::Failure;
 
 const GB: u64 = 1 << 30;
 

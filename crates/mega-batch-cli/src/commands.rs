@@ -35,6 +35,7 @@ mod report;
 mod run;
 mod score;
 mod search;
+mod seconds;
 mod selfcheck;
 mod show;
 pub(crate) mod signals;

@@ -11,7 +11,8 @@ use pyo3::types::PyDict;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments;
-use crate::engine::{Callbacks, PySink, Work};
+use crate::callbacks::{Callbacks, PySink};
+use crate::engine::Work;
 use crate::guard;
 use crate::options::options as read_options;
 

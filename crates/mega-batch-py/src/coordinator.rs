@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments;
-use crate::engine::{Callbacks, PySink, Work};
+use crate::callbacks::{Callbacks, PySink};
+use crate::engine::Work;
 use crate::guard::{self, lock};
 use crate::options::options as read_options;
 use crate::report::PyReport;

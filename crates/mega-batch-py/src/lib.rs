@@ -30,6 +30,7 @@ mod batt;
 mod behaviour;
 mod builder;
 mod call;
+mod callbacks;
 mod coordinator;
 mod devices;
 mod engine;

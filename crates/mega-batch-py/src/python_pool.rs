@@ -18,8 +18,8 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use python_pool::{Axes, FailureKind, GridForm, Isolation, Outputs, Pool, Settings};
 
 use crate::arguments::{flag, list, seconds, text, whole};
+use crate::callbacks::{Callbacks, PySink};
 use crate::engine::completions::completion;
-use crate::engine::{Callbacks, PySink};
 use crate::errors::{Fault, PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;

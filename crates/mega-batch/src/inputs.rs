@@ -15,6 +15,7 @@ use crate::escape::escaped;
 use crate::files::{is_descriptor, is_standard_input};
 
 pub mod completions;
+mod foreign;
 mod json_programs;
 mod merge;
 mod modules;

@@ -10,7 +10,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use tracing::debug_span;
 
 use super::{Ended, Executor, Signal};
-use crate::scheduler::{Failure, Made, WindowId};
+use crate::failure::Failure;
+use crate::scheduler::{Made, WindowId};
 
 /// How long to wait for a device's thread to end: a thread that hangs never ends.
 const GRACE: Duration = Duration::from_secs(2);

@@ -7,7 +7,7 @@ use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Place, Pool, Pro
 use rustc_hash::FxHashMap;
 
 use super::{Evaluations, INVALID_PLACE, with_pool_at};
-use crate::scheduler::Failure;
+use crate::failure::Failure;
 
 /// The most programs, and the most pools, that stay; and the most bytes of each.
 pub(super) const MAX_ENTRIES: usize = 1 << 16;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::{Failure, GivenBack, InFlight, Scheduler, WindowId};
+use super::{GivenBack, InFlight, Scheduler, WindowId};
+use crate::failure::Failure;
 
 /// How many windows in a row may fail before a device counts as lost.
 const STRIKES: u32 = 3;

@@ -16,7 +16,7 @@ use super::document::Figure;
 use super::outcomes::Outcomes;
 use super::plan::BenchMode;
 use super::processes::answer;
-use super::stages::{Context, Sheet};
+use super::sheet::{Context, Sheet};
 use super::workload::Given;
 
 /// The folder of the driver's cache within that of the parts, in place of the user's.

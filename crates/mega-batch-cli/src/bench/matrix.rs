@@ -9,7 +9,7 @@ use super::clock::Clock;
 use super::document::{Cell, DeviceShare, NotMeasured};
 use super::measure::{Contender, Load, Turns};
 use super::plan::{BenchMode, Plan};
-use super::stages::{Context, Sheet};
+use super::sheet::{Context, Sheet};
 use super::statistics::{Spread, ratios};
 use super::table::{self, heading, line, row};
 use super::workload::{Pool, Workload};

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::document::Cell;
 use super::plan::BenchMode;
 use super::processes::answer;
-use super::stages::{Context, Sheet};
+use super::sheet::{Context, Sheet};
 use super::statistics::Spread;
 use super::workload::pipeline;
 

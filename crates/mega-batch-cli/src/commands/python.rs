@@ -35,7 +35,7 @@ pub(super) struct FreePython {
     python_axes: AxesName,
 
     /// End such a program after this much CPU time on all pairs of a task [default: 2].
-    #[arg(long, value_name = "SECONDS", value_parser = super::run::seconds, requires = "python")]
+    #[arg(long, value_name = "SECONDS", value_parser = super::seconds::seconds, requires = "python")]
     python_seconds: Option<Duration>,
 }
 

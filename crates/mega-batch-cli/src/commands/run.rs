@@ -21,13 +21,14 @@ use super::exit::Exit;
 use super::log::Log;
 use super::output::Destination;
 use super::python::FreePython;
+use super::seconds::seconds;
 use super::signals::Signals;
 use super::terminal::print_beside;
 use super::{
     ProgramFormat, Selection, TaskFilter, a_few, builtin_programs, exit, limits, no_checkpoint,
     note, tell, threads, warn,
 };
-use crate::table::{Table, program_label, thousands};
+use crate::table::{Table, program_label};
 use watch::Watch;
 
 mod watch;
@@ -535,21 +536,6 @@ fn pairs(text: &str) -> Result<usize, String> {
     pairs
         .filter(|pairs| (1..=MAX_PAIRS).contains(pairs))
         .ok_or_else(|| format!("expected 1 to {MAX_PAIRS} pairs"))
-}
-
-/// The longest time limit: some thirty years.
-const MAX_SECONDS: f64 = 1e9;
-
-/// Reads a time in seconds.
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok();
-    seconds
-        .filter(|seconds| *seconds <= MAX_SECONDS)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| {
-            let most = thousands(MAX_SECONDS as u64);
-            format!("{text}: expected seconds, 0 or more and {most} at most")
-        })
 }
 
 /// The built-in tasks are the same in every run.

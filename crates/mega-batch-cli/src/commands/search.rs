@@ -15,7 +15,7 @@ use mega_batch::{Cancellation, CoordinatorError, Submission};
 use super::exit::Exit;
 use super::log::Log;
 use super::output::Destination;
-use super::run::seconds;
+use super::seconds::seconds;
 use super::show::one_task;
 use super::signals::Signals;
 use super::terminal::print_beside;

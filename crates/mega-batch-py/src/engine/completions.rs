@@ -22,7 +22,8 @@ use pyo3::types::{PyBytes, PyString};
 use python_pool::Failure;
 
 use crate::arguments;
-use crate::engine::{Callbacks, PyEngine, PySink};
+use crate::callbacks::{Callbacks, PySink};
+use crate::engine::PyEngine;
 use crate::errors::{Fault, PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use arc_dsl::{FileForm, FileProgram, Program, Reading, TaskFile, read_file};
 
 use super::completions;
+use super::foreign::{Candidate, Foreign};
 use super::modules::Modules;
 use super::packed::{Content, archive_contains, contents};
-use super::programs::{Candidate, Foreign};
 use super::{InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, unpacked};
 
 /// The programs in JSON files, and the other files.
