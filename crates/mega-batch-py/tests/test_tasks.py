@@ -30,12 +30,13 @@ def test_dicts_are_tasks() -> None:
 def test_dicts_have_the_layouts_of_files() -> None:
     (expected,) = mb.read_tasks({"aaaa0000": TASK})
     grids = {"train_inputs": [[[1, 2]]], "train_outputs": [np.array([[2, 1]])], "test_inputs": [[[3, 4]]]}
-    for row in [
+    layouts: list[dict[str, Any]] = [
         {"id": "aaaa0000", "task": TASK},
         {"id": "training/aaaa0000", **grids},
         {"training": {"aaaa0000": TASK}},
         {"version": 1, "tasks": [{"id": "aaaa0000", **TASK}]},
-    ]:
+    ]
+    for row in layouts:
         assert mb.read_tasks(row) == [expected]
         assert mb.read_tasks([row]) == [expected]
     rows = [{"id": "aaaa0000", "train": [PAIR], "test": [{"input": [[i, i]]}], "test_index": i} for i in (1, 0)]
