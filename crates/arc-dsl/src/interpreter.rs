@@ -225,20 +225,17 @@ fn run_against(
     program: &Program,
     expected: &Grid,
 ) -> Result<Option<Value>, EvalError> {
-    let mut steps = program.steps();
     loop {
+        let from = variables.len() - program.inputs().len();
         match sizes::of_output(context, program, variables) {
             Ok(Some(size)) if size != (expected.height(), expected.width()) => return Ok(None),
-            Ok(_) => break,
-            Err(at) => {
-                let (next, rest) = steps.split_at(at + 1 - (program.steps().len() - steps.len()));
-                run(context, variables, next)?;
-                steps = rest;
+            Ok(_) => {
+                run(context, variables, &program.steps()[from..])?;
+                return Ok(Some(resolve(variables, program.output()).clone()));
             }
+            Err(at) => run(context, variables, &program.steps()[from..=at])?,
         }
     }
-    run(context, variables, steps)?;
-    Ok(Some(resolve(variables, program.output()).clone()))
 }
 
 fn call_step(context: &mut Context<'_>, variables: &[Value], step: &Step) -> EvalResult<Value> {

@@ -98,7 +98,8 @@ impl Calls {
         let function = match function {
             Value::Primitive(primitive) => {
                 let result = of_call(*primitive, arguments)?;
-                let weight = result.most_weight()?;
+                // A call is a step at least: functions of functions call each other without end.
+                let weight = result.most_weight()?.max(1);
                 let copies = copied(*primitive, arguments)?;
                 self.left = self.left.checked_sub(weight)?.checked_sub(copies)?;
                 return (weight <= self.most).then_some(result);
@@ -249,7 +250,8 @@ fn size_of(grid: &Grid) -> Option<Size> {
 /// What a call holds of arguments that are not of the types of its signature: tuples of cells where it takes sets.
 fn copied(primitive: Primitive, arguments: &[Known<'_>]) -> Option<u64> {
     let is_tuple = |it: &Known<'_>| it.patch().is_some_and(|patch| patch.is_tuple);
-    if primitive == Primitive::Merge || !arguments.iter().any(is_tuple) {
+    let takes_tuples = matches!(primitive, Primitive::Merge | Primitive::Identity);
+    if takes_tuples || !arguments.iter().any(is_tuple) {
         return Some(0);
     }
     let mut weights = arguments.iter().map(|it| match it {
@@ -371,6 +373,26 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
 mod tests {
     use super::*;
     use crate::{Interpreter, Limits, parse_programs};
+
+    /// 2^60 calls, which weigh nothing.
+    #[test]
+    fn functions_that_call_each_other_without_end_reach_the_limit() {
+        use std::fmt::Write as _;
+        let mut text = "def solve(I):\n    x0 = compose(identity, identity)\n".to_owned();
+        for at in 1..60 {
+            let before = at - 1;
+            writeln!(text, "    x{at} = compose(x{before}, x{before})").unwrap();
+        }
+        text += "    O = x59(I)\n    return O\n";
+        let program = parse_programs(&text).remove(0).unwrap();
+        let limits = Limits {
+            max_steps: 10_000,
+            ..Limits::default()
+        };
+        let (grid, other) = (Grid::filled(2, 2, 1), Grid::filled(3, 3, 1));
+        let found = Interpreter::new(limits).run_against(&program, &grid, &other);
+        assert_eq!(found.unwrap_err().limit(), Some(crate::Limit::Steps));
+    }
 
     #[test]
     fn a_verdict_by_size_is_that_of_the_whole_output() {

@@ -140,6 +140,9 @@ impl<E, L: FnMut(u32, u32) -> Result<bool, E>> Sort<L> {
 
     /// The elements of both runs, the shorter of which is used up from its side on.
     fn merge<'r>(&mut self, mut a: &'r [u32], mut b: &'r [u32]) -> Result<Vec<u32>, E> {
+        if b.is_empty() {
+            return Ok(a.to_vec());
+        }
         let mut merged = Vec::with_capacity(a.len() + b.len());
         let side = if a.len() <= b.len() {
             Side::Start
@@ -150,70 +153,64 @@ impl<E, L: FnMut(u32, u32) -> Result<bool, E>> Sort<L> {
             Side::Start => a.len() < 2 || b.is_empty(),
             Side::End => b.len() < 2 || a.is_empty(),
         };
-        let rest = |a: &[u32], b: &[u32], mut merged: Vec<u32>| match side {
-            Side::Start => [&*merged, b, a].concat(),
-            Side::End => {
-                merged.reverse();
-                [b, a, &*merged].concat()
-            }
-        };
-        if b.is_empty() {
-            return Ok(a.to_vec());
-        }
         // It is known of one of the runs that its element comes first.
-        side.take(
-            if side == Side::Start { &mut b } else { &mut a },
-            1,
-            &mut merged,
-        );
-        while !ends(a, b) {
-            let (mut of_a, mut of_b) = (0, 0);
-            while of_a < self.enough && of_b < self.enough {
+        let first = if side == Side::Start { &mut b } else { &mut a };
+        side.take(first, 1, &mut merged);
+        'merging: while !ends(a, b) {
+            let mut counts = [0, 0];
+            while counts.iter().all(|count| *count < self.enough) {
                 let is_less = (self.less)(side.next(b), side.next(a))?;
                 // The smaller one comes first at the start, the larger one at the end.
-                if is_less == (side == Side::Start) {
-                    side.take(&mut b, 1, &mut merged);
-                    (of_a, of_b) = (0, of_b + 1);
-                } else {
-                    side.take(&mut a, 1, &mut merged);
-                    (of_a, of_b) = (of_a + 1, 0);
-                }
+                let is_b = is_less == (side == Side::Start);
+                side.take(if is_b { &mut b } else { &mut a }, 1, &mut merged);
+                counts[usize::from(is_b)] += 1;
+                counts[usize::from(!is_b)] = 0;
                 if ends(a, b) {
-                    return Ok(rest(a, b, merged));
+                    break 'merging;
                 }
             }
             self.enough += 1;
             loop {
                 self.enough -= usize::from(self.enough > 1);
-                let next = side.next(b);
-                let before = self.before(a, side, |it, less| Ok(!less(next, it)?))?;
-                of_a = side.count(a, before);
-                side.take(&mut a, of_a, &mut merged);
-                if of_a > 0 && ends(a, b) {
-                    return Ok(rest(a, b, merged));
+                // All of one run that comes before the next element of the other, and then that.
+                for is_b in [false, true] {
+                    let (from, other) = if is_b {
+                        (&mut b, &mut a)
+                    } else {
+                        (&mut a, &mut b)
+                    };
+                    let next = side.next(other);
+                    let before = self.before(from, side, |it, less| {
+                        if is_b {
+                            less(it, next)
+                        } else {
+                            Ok(!less(next, it)?)
+                        }
+                    })?;
+                    let count = side.count(from, before);
+                    counts[usize::from(is_b)] = count;
+                    side.take(from, count, &mut merged);
+                    if ends(a, b) {
+                        break 'merging;
+                    }
+                    side.take(if is_b { &mut a } else { &mut b }, 1, &mut merged);
+                    if ends(a, b) {
+                        break 'merging;
+                    }
                 }
-                side.take(&mut b, 1, &mut merged);
-                if ends(a, b) {
-                    return Ok(rest(a, b, merged));
-                }
-                let next = side.next(a);
-                let before = self.before(b, side, |it, less| less(it, next))?;
-                of_b = side.count(b, before);
-                side.take(&mut b, of_b, &mut merged);
-                if of_b > 0 && ends(a, b) {
-                    return Ok(rest(a, b, merged));
-                }
-                side.take(&mut a, 1, &mut merged);
-                if ends(a, b) {
-                    return Ok(rest(a, b, merged));
-                }
-                if of_a < ENOUGH && of_b < ENOUGH {
+                if counts.iter().all(|count| *count < ENOUGH) {
                     break;
                 }
             }
             self.enough += 1;
         }
-        Ok(rest(a, b, merged))
+        Ok(match side {
+            Side::Start => [&*merged, b, a].concat(),
+            Side::End => {
+                merged.reverse();
+                [b, a, &*merged].concat()
+            }
+        })
     }
 
     /// How many elements of the run `is_before` accepts, which are the first ones: looks at more and more distant ones from
