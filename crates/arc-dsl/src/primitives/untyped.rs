@@ -71,10 +71,11 @@ pub(super) fn call(
 /// How much is held of the arguments: elements are taken out one by one and copied; a pair of integers becomes a vector.
 pub(crate) const COPIES: u64 = 8;
 
+/// How often elements are looked at: they are sorted several times.
+pub(crate) const LOOKS: u64 = 16;
+
 /// The result in Python, whatever the types of the arguments.
 fn evaluate(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> PythonResult {
-    // Elements are sorted several times.
-    const LOOKS: u64 = 16;
     let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
     cx.work(LOOKS * weight)?;
     let held = cx.hold_weight(COPIES * weight)?;
