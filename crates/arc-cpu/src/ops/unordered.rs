@@ -195,6 +195,43 @@ mod tests {
     }
 
     #[test]
+    fn tuples_of_elements_of_sets_in_a_set_need_no_order_where_no_use_sees_it() {
+        let lines = [
+            "x1 = objects(I, T, F, T)",
+            "x2 = product(x1, x1)",
+            "x3 = sfilter(x2, fork(greater, compose(leftmost, first), compose(leftmost, last)))",
+            "x4 = apply(merge, x3)",
+        ];
+        let with = |more: &[&'static str]| [&lines[..], more].concat();
+        for unseen in [
+            &["x5 = mapply(delta, x4)", "O = fill(I, TWO, x5)"][..],
+            &["x5 = mapply(backdrop, x4)", "O = underfill(I, TWO, x5)"],
+        ] {
+            let lines = with(unseen);
+            check(&lines, 150);
+            let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
+            let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+            let form = arc_form::specialise(&program).unwrap();
+            let compiled = crate::Compiled::new(&form).unwrap();
+            let input = [[1, 1, 0, 2], [0, 1, 0, 2], [3, 3, 3, 0]];
+            let input = arc_dsl::Grid::from_rows(&input).unwrap();
+            let mut machine = crate::Machine::default();
+            machine.run(&compiled, &input).unwrap();
+            assert_eq!(machine.orders_asked(), 0, "{text}");
+        }
+        // These see it, or how many tuples there are.
+        for seen in [
+            &["O = size(x4)"][..],
+            &["x5 = apply(first, x4)", "O = fill(I, TWO, apply(last, x5))"],
+            &["x5 = mapply(identity, x4)", "O = first(totuple(x5))"],
+            &["O = argmax(x4, first)"],
+            &["O = x4"],
+        ] {
+            check(&with(seen), 0);
+        }
+    }
+
+    #[test]
     fn objects_of_several_colours_are_painted_as_from_a_set() {
         let mirrored = [
             "x1 = objects(I, F, T, F)",

@@ -117,8 +117,8 @@ impl Order {
 /// be replaced by equal ones.
 pub(crate) struct Observed<'i, 'f> {
     index: &'i Index<'f>,
-    /// What is known, by id.
-    known: Vec<Option<bool>>,
+    /// What is known, by id: of sets, and of tuples of sets' elements or what holds such tuples.
+    known: [Vec<Option<bool>>; 2],
     /// Whether cells that are painted over each other see their order.
     by_paint: bool,
 }
@@ -127,41 +127,54 @@ impl<'i, 'f> Observed<'i, 'f> {
     pub(crate) fn new(index: &'i Index<'f>, by_paint: bool) -> Self {
         Self {
             index,
-            known: vec![None; index.len()],
+            known: [vec![None; index.len()], Vec::new()],
             by_paint,
         }
     }
 
     /// Whether a use of this value sees the order.
     pub(crate) fn of(&mut self, id: Id) -> bool {
-        if let Some(known) = self.known[id.index()] {
+        self.within(id, false)
+    }
+
+    /// The same of a value that is made of a tuple, or of a set of tuples, if `of_tuples`.
+    fn within(&mut self, id: Id, of_tuples: bool) -> bool {
+        let index = self.index;
+        let ty = &index.definition(id).ty;
+        let is_tuple = match ty {
+            Type::Tuple(_) | Type::Fixed(_) => true,
+            Type::Set(element) => of_tuples && holds_tuples(element),
+            _ => false,
+        };
+        let known = &mut self.known[usize::from(is_tuple)];
+        known.resize(index.len(), None);
+        if let Some(known) = known[id.index()] {
             return known;
         }
-        let index = self.index;
-        let is_tuple = matches!(index.definition(id).ty, Type::Tuple(_) | Type::Fixed(_));
-        let found = index.users(id).any(|user| self.used(user, is_tuple));
-        self.known[id.index()] = Some(found);
+        let is_set = matches!(ty, Type::Set(_));
+        let found = index
+            .users(id)
+            .any(|user| self.used(user, is_tuple, is_set));
+        self.known[usize::from(is_tuple)][id.index()] = Some(found);
         found
     }
 
-    fn used(&mut self, user: &User<'f>, is_tuple: bool) -> bool {
+    fn used(&mut self, user: &User<'f>, is_tuple: bool, is_set: bool) -> bool {
         let (Some(by), Role::Argument(at)) = (user.by, user.role) else {
             // Of a loop, the result has the elements of what its region gives.
             let goes_on = user.by.filter(|by| match by.op {
                 Op::If | Op::Choose | Op::Fused(_) => true,
-                _ => facts_of(by).is_some_and(|facts| match facts.body {
-                    Some(Body::Merged) => true,
-                    Some(Body::Collected) => !is_tuple,
-                    _ => false,
+                _ => facts_of(by).is_some_and(|facts| {
+                    matches!(facts.body, Some(Body::Merged | Body::Collected))
                 }),
             });
-            return goes_on.is_none_or(|by| self.of(by.id));
+            return goes_on.is_none_or(|by| self.within(by.id, is_tuple));
         };
         let given = by
             .regions
             .iter()
             .filter_map(|region| region.parameters.get(at));
-        if given.map(|(id, _)| *id).any(|id| self.of(id)) {
+        if given.map(|(id, _)| *id).any(|id| self.within(id, is_tuple)) {
             return true;
         }
         if by.checked && (!is_tuple || !by.regions.is_empty()) {
@@ -169,19 +182,31 @@ impl<'i, 'f> Observed<'i, 'f> {
         }
         let facts = facts_of(by);
         match facts.map_or(Use::Whole, |facts| facts.of_argument(at)) {
-            Use::Counted => false,
+            // Tuples that differ only in their order are one element or two.
+            Use::Counted => is_tuple && is_set,
             // Of a tuple, the last cell at a location is seen.
             Use::Painted { object, .. } => object && (is_tuple || self.by_paint),
             _ => match &by.ty {
-                Type::Indices | Type::Object | Type::Patch => self.of(by.id),
-                Type::Set(_) if !is_tuple || by.primitive().is_some_and(joins) => self.of(by.id),
+                Type::Indices | Type::Object | Type::Patch => self.within(by.id, is_tuple),
+                Type::Set(_) if !is_tuple || by.primitive().is_some_and(joins) => {
+                    self.within(by.id, is_tuple)
+                }
                 Type::Tuple(_) | Type::Fixed(_) if by.primitive().is_none_or(joins) => {
-                    self.of(by.id)
+                    self.within(by.id, is_tuple)
                 }
                 _ if is_tuple => !by.primitive().is_some_and(measures),
                 _ => by.primitive().is_none_or(observes),
             },
         }
+    }
+}
+
+/// Whether values of the type are tuples, or sets of them.
+fn holds_tuples(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(_) | Type::Fixed(_) => true,
+        Type::Set(element) => holds_tuples(element),
+        _ => false,
     }
 }
 
@@ -234,6 +259,15 @@ pub(crate) fn mixed(index: &Index<'_>) -> Vec<bool> {
         if !observed.of(made.id) {
             mixed.resize(index.len(), false);
             mixed[made.id.index()] = true;
+        }
+    }
+    // What holds a mixed tuple is mixed too.
+    if !mixed.is_empty() {
+        for (mixed, known) in mixed
+            .iter_mut()
+            .zip(observed.iter().flat_map(|one| &one.known[1]))
+        {
+            *mixed |= *known == Some(false);
         }
     }
     mixed
