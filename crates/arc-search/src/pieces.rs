@@ -232,6 +232,15 @@ fn put_code(planes: &mut [Vec<u64>; 4], first: usize, at: usize, colour: i32) {
     }
 }
 
+/// Sets the bits of a row that begins at a bit.
+fn put_row(words: &mut [u64], at: usize, row: u32) {
+    let (word, shift) = (at / 64, at % 64);
+    words[word] |= u64::from(row) << shift;
+    if let Some(past @ 1..) = u64::from(row).checked_shr(64 - shift as u32) {
+        words[word + 1] |= past;
+    }
+}
+
 /// The cells of a word whose colour is not 0.
 fn shown([a, b, c, d]: &[Vec<u64>; 4], word: usize) -> u64 {
     a[word] | b[word] | c[word] | d[word]
@@ -307,17 +316,12 @@ impl Painting {
                 if planes.size() != *size {
                     return None;
                 }
-                let (mut at, mut strange) = (0, 0);
+                let (mut at, mut strange) = (64 * first, 0);
                 planes.rows(|row| {
-                    let (word, shift) = (first + at / 64, at % 64);
                     let [_, b, c, d] = row;
                     strange |= d & (b | c);
                     for (plane, row) in self.planes.iter_mut().zip(row) {
-                        let row = u64::from(row);
-                        plane[word] |= row << shift;
-                        if shift + size.1 > 64 {
-                            plane[word + 1] = row >> (64 - shift);
-                        }
+                        put_row(plane, at, row);
                     }
                     at += size.1;
                 });
@@ -345,7 +349,24 @@ impl Painting {
         self.clear();
         for (input, size) in frame.sizes.iter().enumerate() {
             let first = frame.words(input).start;
-            match batt.value(object, input).ok()? {
+            let mut strange = 0;
+            if batt.rows_of_patch(object, input, *size, |i, columns, planes| {
+                let Some(planes) = planes else {
+                    strange = columns;
+                    return;
+                };
+                let [_, b, c, d] = planes;
+                strange |= d & (b | c);
+                let at = 64 * first + i * size.1;
+                put_row(&mut self.painted, at, columns);
+                for (plane, row) in self.planes.iter_mut().zip(planes) {
+                    put_row(plane, at, row);
+                }
+            }) {
+                (strange == 0).then_some(())?;
+                continue;
+            }
+            match batt.unordered_value(object, input).ok()? {
                 Value::Object(object) => {
                     for cell in object.as_slice() {
                         let Some(at) = place(cell.loc, *size) else {
@@ -381,7 +402,15 @@ impl Painting {
         self.painted.fill(0);
         for (input, size) in frame.sizes.iter().enumerate() {
             let first = frame.words(input).start;
-            match batt.value(node, input).ok()? {
+            let mut is_object = false;
+            if batt.rows_of_patch(node, input, *size, |i, columns, planes| {
+                is_object |= planes.is_some();
+                put_row(&mut self.painted, 64 * first + i * size.1, columns);
+            }) {
+                (!is_object).then_some(())?;
+                continue;
+            }
+            match batt.unordered_value(node, input).ok()? {
                 Value::Indices(locs) => {
                     let locs = locs.as_slice().iter();
                     for at in locs.filter_map(|loc| place(*loc, *size)) {

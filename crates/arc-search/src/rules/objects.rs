@@ -244,9 +244,9 @@ fn call(scene: &mut Scene<'_>, called: impl Into<Called>, arguments: &[NodeId]) 
     super::call(scene.batt, called, arguments)
 }
 
-/// The elements of a node's value on an input.
+/// The elements of a node's tuple on an input, sets among them in any order.
 fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
-    let value = batt.value(node, input).ok()?;
+    let value = batt.unordered_value(node, input).ok()?;
     let elements = value.as_container()?;
     Some(elements.iter().map(Cow::into_owned).collect())
 }
@@ -259,7 +259,7 @@ impl<'o> AbstractedObjects<'o> {
         let tuple = call(scene, Primitive::Totuple, &[set])?;
         let mut starts = vec![0];
         for input in 0..scene.frame.train {
-            let value = scene.batt.value(tuple, input).ok()?;
+            let value = scene.batt.unordered_value(tuple, input).ok()?;
             let count = value.as_container()?.len();
             if !(1..=options.objects).contains(&count) {
                 return None;
