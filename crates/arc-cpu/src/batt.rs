@@ -82,9 +82,9 @@ pub struct Bounds {
     /// reaches one. Default: a million steps, 3,600 cells a grid, 100,000 elements a container and a million in
     /// all, no time limit.
     pub call: Limits,
-    /// Whether the reference evaluates what the machine bails out of: grids past 32 rows or columns, values
-    /// that are not of their call's type, operations without a kernel. Otherwise such a call fails with
-    /// [`Why::BailOut`], so that none leaves the fast path. Default true.
+    /// Whether the reference evaluates what the machine bails out of: grids past 32 rows or columns, values that are
+    /// not of their call's type, operations without a kernel, orders of sets that decide. Otherwise such a call
+    /// fails with [`Why::BailOut`], so that none leaves the fast path. Default true.
     pub by_reference: bool,
     /// Whether a call that fails on some inputs, or on all, becomes a node: it has values on the other inputs,
     /// and calls that take it fail where it fails. Otherwise such a call creates no node, and is evaluated only
@@ -599,12 +599,7 @@ impl Batt {
         self.find_value(node, input, false)
     }
 
-    fn find_value(
-        &self,
-        node: NodeId,
-        input: usize,
-        is_ordered: bool,
-    ) -> Result<Value, EvalError> {
+    fn find_value(&self, node: NodeId, input: usize, is_ordered: bool) -> Result<Value, EvalError> {
         if let Some(error) = self.error(node, input) {
             return Err(error);
         }
@@ -711,8 +706,10 @@ impl Batt {
         (height, width): (usize, usize),
         mut take: impl FnMut(usize, u32, Option<[u32; 4]>),
     ) -> bool {
-        let is_held = matches!(self.ty(node), Some(Type::Indices | Type::Object | Type::Patch))
-            && height.max(width) <= SIDE as usize
+        let is_held = matches!(
+            self.ty(node),
+            Some(Type::Indices | Type::Object | Type::Patch)
+        ) && height.max(width) <= SIDE as usize
             && self.error(node, input).is_none()
             && self.loose_value(node.0, input).is_none();
         if is_held {
@@ -721,8 +718,12 @@ impl Batt {
             let object = memory.object(&patch);
             let (height, width) = (height as u32, width as u32);
             object.shape.each_row_on(height, width, |i, columns| {
-                let planes = (patch.paint != Paint::None)
-                    .then(|| object.colours.row(i as i32, 0).map(|it| it as u32 & columns));
+                let planes = (patch.paint != Paint::None).then(|| {
+                    object
+                        .colours
+                        .row(i as i32, 0)
+                        .map(|it| it as u32 & columns)
+                });
                 take(i, columns, planes);
             });
         }
