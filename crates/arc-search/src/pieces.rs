@@ -1,7 +1,7 @@
 //! [`Pieces`]: the values of a search that can be painted, as bits over the cells of the outputs.
 
 use arc_cpu::batt::{Batt, NodeId};
-use arc_dsl::{Container, Grid, Loc, Task, Value};
+use arc_dsl::{Grid, Loc, Task};
 use rustc_hash::FxHashSet;
 
 use crate::enumerate::Enumeration;
@@ -344,47 +344,22 @@ impl Painting {
         Some(())
     }
 
-    /// Reads the part of an object within the outputs; `None` if a visible value is no colour.
+    /// Reads the part of an object within the outputs; `None` if a visible value is no colour, or no planes hold it.
     fn read_object(&mut self, batt: &Batt, object: NodeId, frame: &Frame) -> Option<()> {
         self.clear();
         for (input, size) in frame.sizes.iter().enumerate() {
             let first = frame.words(input).start;
             let mut strange = 0;
-            if batt.rows_of_patch(object, input, *size, |i, columns, planes| {
-                let Some(planes) = planes else {
-                    strange = columns;
-                    return;
-                };
-                let [_, b, c, d] = planes;
+            let is_held = batt.rows_of_patch(object, input, *size, |i, columns, planes| {
+                let [a, b, c, d] = planes.unwrap_or([columns; 4]);
                 strange |= d & (b | c);
                 let at = 64 * first + i * size.1;
                 put_row(&mut self.painted, at, columns);
-                for (plane, row) in self.planes.iter_mut().zip(planes) {
+                for (plane, row) in self.planes.iter_mut().zip([a, b, c, d]) {
                     put_row(plane, at, row);
                 }
-            }) {
-                (strange == 0).then_some(())?;
-                continue;
-            }
-            match batt.unordered_value(object, input).ok()? {
-                Value::Object(object) => {
-                    for cell in object.as_slice() {
-                        let Some(at) = place(cell.loc, *size) else {
-                            continue;
-                        };
-                        is_colour(cell.colour).then_some(())?;
-                        let bit = 1 << (at % 64);
-                        // The last of several cells at one location is visible.
-                        for plane in &mut self.planes {
-                            plane[first + at / 64] &= !bit;
-                        }
-                        self.painted[first + at / 64] |= bit;
-                        put_code(&mut self.planes, first, at, cell.colour);
-                    }
-                }
-                value if value.as_container().is_some_and(Container::is_empty) => {}
-                _ => return None,
-            }
+            });
+            (is_held && strange == 0).then_some(())?;
         }
         Some(())
     }
@@ -403,23 +378,11 @@ impl Painting {
         for (input, size) in frame.sizes.iter().enumerate() {
             let first = frame.words(input).start;
             let mut is_object = false;
-            if batt.rows_of_patch(node, input, *size, |i, columns, planes| {
+            let is_held = batt.rows_of_patch(node, input, *size, |i, columns, planes| {
                 is_object |= planes.is_some();
                 put_row(&mut self.painted, 64 * first + i * size.1, columns);
-            }) {
-                (!is_object).then_some(())?;
-                continue;
-            }
-            match batt.unordered_value(node, input).ok()? {
-                Value::Indices(locs) => {
-                    let locs = locs.as_slice().iter();
-                    for at in locs.filter_map(|loc| place(*loc, *size)) {
-                        self.painted[first + at / 64] |= 1 << (at % 64);
-                    }
-                }
-                value if value.as_container().is_some_and(Container::is_empty) => {}
-                _ => return None,
-            }
+            });
+            (is_held && !is_object).then_some(())?;
         }
         Some(())
     }
