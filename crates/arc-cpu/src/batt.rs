@@ -46,11 +46,11 @@ use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
 
 use crate::bail_out::BailOut;
-use crate::definition::{has_one_order, has_sets};
+use crate::exact::slot_has_one_order;
 use crate::kernel;
 use crate::machine::Machine;
-use crate::memory::{Mark as InMemory, Room};
-use crate::planes::Tile;
+use crate::memory::{Mark as InMemory, Paint, Room};
+use crate::planes::{SIDE, Tile};
 use crate::slot::Slot;
 use calls::{Calls, GRID, GRIDS};
 use failing::Errors;
@@ -82,9 +82,9 @@ pub struct Bounds {
     /// reaches one. Default: a million steps, 3,600 cells a grid, 100,000 elements a container and a million in
     /// all, no time limit.
     pub call: Limits,
-    /// Whether the reference evaluates what the machine bails out of: grids past 32 rows or columns, values
-    /// that are not of their call's type, operations without a kernel. Otherwise such a call fails with
-    /// [`Why::BailOut`], so that none leaves the fast path. Default true.
+    /// Whether the reference evaluates what the machine bails out of: grids past 32 rows or columns, values that are
+    /// not of their call's type, operations without a kernel, orders of sets that decide. Otherwise such a call
+    /// fails with [`Why::BailOut`], so that none leaves the fast path. Default true.
     pub by_reference: bool,
     /// Whether a call that fails on some inputs, or on all, becomes a node: it has values on the other inputs,
     /// and calls that take it fail where it fails. Otherwise such a call creates no node, and is evaluated only
@@ -591,6 +591,15 @@ impl Batt {
     /// The value of a node on an input, or the error with which its program ends there. Building a function for
     /// that may reach a bound; so may a value that shares much of its content within the batt.
     pub fn value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+        self.find_value(node, input, true)
+    }
+
+    /// The same, its sets in any order: what reads their elements alone has it sooner.
+    pub fn unordered_value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+        self.find_value(node, input, false)
+    }
+
+    fn find_value(&self, node: NodeId, input: usize, is_ordered: bool) -> Result<Value, EvalError> {
         if let Some(error) = self.error(node, input) {
             return Err(error);
         }
@@ -637,14 +646,13 @@ impl Batt {
             return Ok(Value::tuple(grids.map(Value::from).collect()));
         }
         let ty = self.ty(node).unwrap_or(&Type::Never);
-        let value = self.machine.value(ty, slot).unwrap_or(Value::Nothing);
         if let Source::Call {
             called,
             count,
             arguments,
         } = &known.source
-            && has_sets(ty)
-            && !has_one_order(&value)
+            && is_ordered
+            && !slot_has_one_order(&self.machine.memory, ty, slot)
         {
             // The reference knows in which order the call builds its sets.
             let arguments = arguments.map(NodeId);
@@ -653,7 +661,7 @@ impl Batt {
                 self.again(|| self.by_reference(*called, arguments, input))
             });
         }
-        Ok(value)
+        Ok(self.machine.value(ty, slot).unwrap_or(Value::Nothing))
     }
 
     /// Evaluates a call again, for the order of the sets in its value; that needs those of its arguments.
@@ -686,6 +694,40 @@ impl Batt {
             && self.error(node, input).is_none()
             && self.loose_value(node.0, input).is_none();
         is_held.then(|| self.grids.planes(self.slot(node.0, input)))
+    }
+
+    /// Passes the rows of a node's patch on an input that lie on a grid of this size to `take`: the row, its columns
+    /// and, unless the patch is a set of locations, the bits of value 1, 2, 4 and 8 of their colours, as
+    /// [`Planes::rows`] has them. Returns whether the batt holds such a patch as planes ([`Batt::value`] tells which).
+    pub fn rows_of_patch(
+        &self,
+        node: NodeId,
+        input: usize,
+        (height, width): (usize, usize),
+        mut take: impl FnMut(usize, u32, Option<[u32; 4]>),
+    ) -> bool {
+        let is_held = matches!(
+            self.ty(node),
+            Some(Type::Indices | Type::Object | Type::Patch)
+        ) && height.max(width) <= SIDE as usize
+            && self.error(node, input).is_none()
+            && self.loose_value(node.0, input).is_none();
+        if is_held {
+            let memory = &self.machine.memory;
+            let patch = memory.patches.get(self.slot(node.0, input));
+            let object = memory.object(&patch);
+            let (height, width) = (height as u32, width as u32);
+            object.shape.each_row_on(height, width, |i, columns| {
+                let planes = (patch.paint != Paint::None).then(|| {
+                    object
+                        .colours
+                        .row(i as i32, 0)
+                        .map(|it| it as u32 & columns)
+                });
+                take(i, columns, planes);
+            });
+        }
+        is_held
     }
 
     /// Whether a node's value on an input exceeds the bound on the weight of a value.

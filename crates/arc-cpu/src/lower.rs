@@ -484,7 +484,7 @@ impl Lowering {
         let mut operands = self.operands(instruction)?;
         let held = self.held(instruction.id);
         let ty = held_type(instruction, held);
-        self.ordered(steps, primitive, &ty, &mut operands);
+        self.ordered(steps, primitive, &instruction.ty, &mut operands);
         let types = operands.types();
         if primitive == Primitive::Product && held == Representation::Factored {
             let factors = [0, 1].map(|at| (operands.slots()[at], types[at].clone()));

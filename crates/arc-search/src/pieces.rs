@@ -1,7 +1,7 @@
 //! [`Pieces`]: the values of a search that can be painted, as bits over the cells of the outputs.
 
 use arc_cpu::batt::{Batt, NodeId};
-use arc_dsl::{Container, Grid, Loc, Task, Value};
+use arc_dsl::{Grid, Loc, Task};
 use rustc_hash::FxHashSet;
 
 use crate::enumerate::Enumeration;
@@ -232,6 +232,15 @@ fn put_code(planes: &mut [Vec<u64>; 4], first: usize, at: usize, colour: i32) {
     }
 }
 
+/// Sets the bits of a row that begins at a bit.
+fn put_row(words: &mut [u64], at: usize, row: u32) {
+    let (word, shift) = (at / 64, at % 64);
+    words[word] |= u64::from(row) << shift;
+    if let Some(past @ 1..) = u64::from(row).checked_shr(64 - shift as u32) {
+        words[word + 1] |= past;
+    }
+}
+
 /// The cells of a word whose colour is not 0.
 fn shown([a, b, c, d]: &[Vec<u64>; 4], word: usize) -> u64 {
     a[word] | b[word] | c[word] | d[word]
@@ -307,17 +316,12 @@ impl Painting {
                 if planes.size() != *size {
                     return None;
                 }
-                let (mut at, mut strange) = (0, 0);
+                let (mut at, mut strange) = (64 * first, 0);
                 planes.rows(|row| {
-                    let (word, shift) = (first + at / 64, at % 64);
                     let [_, b, c, d] = row;
                     strange |= d & (b | c);
                     for (plane, row) in self.planes.iter_mut().zip(row) {
-                        let row = u64::from(row);
-                        plane[word] |= row << shift;
-                        if shift + size.1 > 64 {
-                            plane[word + 1] = row >> (64 - shift);
-                        }
+                        put_row(plane, at, row);
                     }
                     at += size.1;
                 });
@@ -340,30 +344,22 @@ impl Painting {
         Some(())
     }
 
-    /// Reads the part of an object within the outputs; `None` if a visible value is no colour.
+    /// Reads the part of an object within the outputs; `None` if a visible value is no colour, or no planes hold it.
     fn read_object(&mut self, batt: &Batt, object: NodeId, frame: &Frame) -> Option<()> {
         self.clear();
         for (input, size) in frame.sizes.iter().enumerate() {
             let first = frame.words(input).start;
-            match batt.value(object, input).ok()? {
-                Value::Object(object) => {
-                    for cell in object.as_slice() {
-                        let Some(at) = place(cell.loc, *size) else {
-                            continue;
-                        };
-                        is_colour(cell.colour).then_some(())?;
-                        let bit = 1 << (at % 64);
-                        // The last of several cells at one location is visible.
-                        for plane in &mut self.planes {
-                            plane[first + at / 64] &= !bit;
-                        }
-                        self.painted[first + at / 64] |= bit;
-                        put_code(&mut self.planes, first, at, cell.colour);
-                    }
+            let mut strange = 0;
+            let is_held = batt.rows_of_patch(object, input, *size, |i, columns, planes| {
+                let [a, b, c, d] = planes.unwrap_or([columns; 4]);
+                strange |= d & (b | c);
+                let at = 64 * first + i * size.1;
+                put_row(&mut self.painted, at, columns);
+                for (plane, row) in self.planes.iter_mut().zip([a, b, c, d]) {
+                    put_row(plane, at, row);
                 }
-                value if value.as_container().is_some_and(Container::is_empty) => {}
-                _ => return None,
-            }
+            });
+            (is_held && strange == 0).then_some(())?;
         }
         Some(())
     }
@@ -381,16 +377,12 @@ impl Painting {
         self.painted.fill(0);
         for (input, size) in frame.sizes.iter().enumerate() {
             let first = frame.words(input).start;
-            match batt.value(node, input).ok()? {
-                Value::Indices(locs) => {
-                    let locs = locs.as_slice().iter();
-                    for at in locs.filter_map(|loc| place(*loc, *size)) {
-                        self.painted[first + at / 64] |= 1 << (at % 64);
-                    }
-                }
-                value if value.as_container().is_some_and(Container::is_empty) => {}
-                _ => return None,
-            }
+            let mut is_object = false;
+            let is_held = batt.rows_of_patch(node, input, *size, |i, columns, planes| {
+                is_object |= planes.is_some();
+                put_row(&mut self.painted, 64 * first + i * size.1, columns);
+            });
+            (is_held && !is_object).then_some(())?;
         }
         Some(())
     }

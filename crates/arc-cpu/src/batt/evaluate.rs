@@ -186,7 +186,11 @@ impl Batt {
         }
         let most_steps = self.interpreter.limits().max_steps;
         self.machine.fuel = most_steps;
-        self.machine.orders_left = MOST_ORDERS;
+        self.machine.orders_left = if self.bounds.by_reference {
+            MOST_ORDERS
+        } else {
+            0
+        };
         self.machine.known.clear();
         let result = self.machine.region(code, &code.regions[0]);
         self.spent = self.spent.max(most_steps - self.machine.fuel);
@@ -252,8 +256,7 @@ impl Batt {
         })
     }
 
-    /// The value that the reference computes after the machine has bailed out, if the bounds allow that. What depends on
-    /// the order of a set is always left to it: it alone knows the order.
+    /// The value that the reference computes after the machine has bailed out, if the bounds allow that.
     pub(super) fn reference(
         &mut self,
         bail_out: BailOut,
@@ -261,7 +264,7 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Evaluated, Stop> {
-        if !self.bounds.by_reference && bail_out != BailOut::Order {
+        if !self.bounds.by_reference {
             return Err(Stop::BailOut(bail_out));
         }
         self.counts.by_reference += 1;

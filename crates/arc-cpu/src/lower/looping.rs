@@ -25,7 +25,7 @@ impl Lowering {
         }
         let mut operands = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
-        self.ordered(steps, primitive, ty, &mut operands);
+        self.ordered(steps, primitive, &instruction.ty, &mut operands);
         self.define_parameters(instruction);
         let types = operands.types();
         let body = self.type_of_result(&instruction.regions[0])?;

@@ -116,6 +116,12 @@ pub(super) fn outermost(
     let key_type = &code.types[step.d as usize];
     let scalar = matches!(key_type, Type::Int | Type::Bool | Type::Pair | Type::Cell);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+    let is_identity = region.start == region.end && region.result == region.parameters[0];
+    if is_identity && wanted.is_lt() && *code.ty(step) == Type::Indices {
+        // They lie ascending.
+        let least = elements.next(&mut m.memory)?;
+        return Ok(least.map(|least| (least, least)));
+    }
     let mut best: Option<(Slot, Slot)> = None;
     while let Some(element) = elements.next(&mut m.memory)? {
         let mark = m.memory.mark();
@@ -435,5 +441,27 @@ mod tests {
                 Ok(value) => panic!("{value}"),
             }
         }
+    }
+
+    #[test]
+    fn a_union_of_sets_of_objects_and_their_first_cells_ask_for_no_order() {
+        let text = "
+def f(I):
+    x1 = combine(objects(I, T, F, T), partition(I))
+    x2 = mfilter(x1, square)
+    x3 = order(objects(I, T, F, T), compose(rbind(argmin, identity), toindices))
+    x4 = recolor(6, first(x3))
+    O = paint(fill(I, 5, x2), x4)
+    return O
+";
+        let program = parse_programs(text).remove(0).unwrap();
+        let form = specialise(&program).unwrap();
+        let compiled = Compiled::new(&form).unwrap();
+        let input = Grid::from_rows(&[[1, 0, 2], [0, 2, 1], [1, 1, 0]]).unwrap();
+        let mut machine = Machine::default();
+        let found = machine.run(&compiled, &input).unwrap().value().unwrap();
+        assert_eq!(machine.orders_asked(), 0);
+        let expected = Interpreter::default().run(&program, input);
+        assert_eq!(Ok(found), expected);
     }
 }

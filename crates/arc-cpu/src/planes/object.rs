@@ -86,7 +86,7 @@ fn planes_of(code: u32) -> [u64; 4] {
 impl Colours<'_> {
     /// The planes of row `i`, bit 0 standing for column `j`. Bits off the tile are undefined.
     #[inline(always)]
-    pub(super) fn row(&self, i: i32, j: i32) -> [u64; 4] {
+    pub(crate) fn row(&self, i: i32, j: i32) -> [u64; 4] {
         match *self {
             Colours::One(code) => planes_of(code),
             Colours::Many {

@@ -1,6 +1,6 @@
 //! Pieces compared with the slow version: each layer painted cell by cell.
 
-use arc_dsl::{Cell, Indices, Object};
+use arc_dsl::{Cell, Indices, Object, Value};
 use proptest::prelude::*;
 
 use super::*;

@@ -24,6 +24,8 @@ use crate::propose::{Proposal, Proposer, Scene};
 /// The rows of the table for rules of objects, and their functions.
 pub(super) struct Language {
     pub(super) abstractions: Vec<Row>,
+    /// The function that returns the objects of a set as a tuple.
+    pub(super) tuple: usize,
     pub(super) features: Vec<Entry>,
     pub(super) actions: Vec<Entry>,
     pub(super) crops: Vec<Entry>,
@@ -93,8 +95,9 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
     let mut define = |takes: &str, result: &str| {
         let takes_colour = result.contains("COLOUR");
         let more = if takes_colour { ", COLOUR" } else { "" };
-        let tuple = if result.contains(", T)") && !takes.contains('T') {
-            "    T = totuple(O)\n"
+        let reads_tuple = [", T)", "(T, "].iter().any(|read| result.contains(read));
+        let tuple = if reads_tuple && !takes.contains('T') {
+            "    T = in_order(O)\n"
         } else {
             ""
         };
@@ -108,6 +111,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
     for row in &abstractions {
         define("I", &row.expression);
     }
+    let tuple = define("I, O", "in_order(O)");
     let features = features.map(|(row, colour)| Entry {
         each: Each::of(&mut define, &row.expression),
         painted_in: None,
@@ -147,7 +151,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         painted_in: None,
         for_set: define(
             "I, O, X",
-            &format!("first(apply({}, totuple(X)))", row.expression),
+            &format!("first(apply({}, in_order(X)))", row.expression),
         ),
         row,
         colour: 0,
@@ -159,6 +163,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         .map(|(number, text)| format!("def rule_{number}{text}"));
     Language {
         abstractions,
+        tuple,
         features,
         actions,
         crops,
@@ -244,9 +249,9 @@ fn call(scene: &mut Scene<'_>, called: impl Into<Called>, arguments: &[NodeId]) 
     super::call(scene.batt, called, arguments)
 }
 
-/// The elements of a node's value on an input.
+/// The elements of a node's tuple on an input, sets among them in any order.
 fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
-    let value = batt.value(node, input).ok()?;
+    let value = batt.unordered_value(node, input).ok()?;
     let elements = value.as_container()?;
     Some(elements.iter().map(Cow::into_owned).collect())
 }
@@ -256,10 +261,10 @@ impl<'o> AbstractedObjects<'o> {
     fn of(options: &'o Objects, abstraction: usize, scene: &mut Scene<'_>) -> Option<Self> {
         let input = scene.batt.input();
         let set = call(scene, *scene.functions.get(abstraction)?, &[input])?;
-        let tuple = call(scene, Primitive::Totuple, &[set])?;
+        let tuple = call(scene, *scene.functions.get(LANGUAGE.tuple)?, &[input, set])?;
         let mut starts = vec![0];
         for input in 0..scene.frame.train {
-            let value = scene.batt.value(tuple, input).ok()?;
+            let value = scene.batt.unordered_value(tuple, input).ok()?;
             let count = value.as_container()?.len();
             if !(1..=options.objects).contains(&count) {
                 return None;

@@ -1,26 +1,26 @@
 # The boxes of pieces as grids, the upper ones first.
 def piece_boxes(g):
-    return apply(rbind(subgrid, g), order(pieces(g), ulcorner))
+    return apply(rbind(subgrid, g), in_order(pieces(g)))
 
 # The boxes of things whose neighbours are those along rows and columns as grids, the upper ones first.
 def straight_boxes(g):
-    return apply(rbind(subgrid, g), order(straight_things(g), ulcorner))
+    return apply(rbind(subgrid, g), in_order(straight_things(g)))
 
 # The boxes of the shown colours as grids, the upper ones first.
 def color_boxes(g):
     x = partition(g)
-    return apply(rbind(subgrid, g), order(difference(x, colorfilter(x, 0)), ulcorner))
+    return apply(rbind(subgrid, g), in_order(difference(x, colorfilter(x, 0))))
 
 # Each thing in a separate grid of its size, the upper ones first.
 def things_apart(g):
     f = fork(paint, compose(lbind(canvas, 0), shape), normalize)
-    return apply(f, order(things(g), ulcorner))
+    return apply(f, in_order(things(g)))
 
 # Each shown colour in a separate grid of its size, the upper ones first.
 def colors_apart(g):
     x = partition(g)
     f = fork(paint, compose(lbind(canvas, 0), shape), normalize)
-    return apply(f, order(difference(x, colorfilter(x, 0)), ulcorner))
+    return apply(f, in_order(difference(x, colorfilter(x, 0))))
 
 # The grid of most cells.
 def largest_grid(x):

@@ -21,21 +21,25 @@ def straight_pieces(g):
     x = objects(g, T, F, F)
     return difference(x, colorfilter(x, 0))
 
+# Objects by their first cells in reading order, so that of several alike the first one is chosen.
+def in_order(x):
+    return order(x, compose(rbind(argmin, identity), toindices))
+
 # The object of most cells.
 def largest(x):
-    return argmax(x, size)
+    return argmax(in_order(x), size)
 
 # The object of fewest cells.
 def smallest(x):
-    return argmin(x, size)
+    return argmin(in_order(x), size)
 
 # The thing of most cells, cut out.
 def crop_largest(g):
-    return subgrid(argmax(blobs(g), size), g)
+    return subgrid(argmax(in_order(blobs(g)), size), g)
 
 # The thing of fewest cells, cut out.
 def crop_smallest(g):
-    return subgrid(argmin(blobs(g), size), g)
+    return subgrid(argmin(in_order(blobs(g)), size), g)
 
 # The empty cells in the bounding boxes of things, in this colour.
 def boxes_filled(g, c):
@@ -52,56 +56,59 @@ def boxes_outlined(g, c):
 
 # The boxes of things as grids, the upper ones first.
 def boxes(g):
-    return apply(rbind(subgrid, g), order(blobs(g), ulcorner))
+    return apply(rbind(subgrid, g), in_order(blobs(g)))
 
 # The object of most colours.
 def most_colored(x):
-    return argmax(x, numcolors)
+    return argmax(in_order(x), numcolors)
 
 # The object of fewest colours.
 def least_colored(x):
-    return argmin(x, numcolors)
+    return argmin(in_order(x), numcolors)
 
 # The object with the largest bounding box.
 def widest_spread(x):
-    return argmax(x, compose(size, backdrop))
+    return argmax(in_order(x), compose(size, backdrop))
 
 # The tallest object.
 def tallest(x):
-    return argmax(x, height)
+    return argmax(in_order(x), height)
 
 # The widest object.
 def widest(x):
-    return argmax(x, width)
+    return argmax(in_order(x), width)
 
 # The object whose top is the highest.
 def topmost(x):
-    return argmin(x, uppermost)
+    return argmin(in_order(x), uppermost)
 
 # The object whose bottom is the lowest.
 def bottommost(x):
-    return argmax(x, lowermost)
+    return argmax(in_order(x), lowermost)
 
 # The object whose left end is leftmost.
 def leftmost_of(x):
-    return argmin(x, leftmost)
+    return argmin(in_order(x), leftmost)
 
 # The object whose right end is rightmost.
 def rightmost_of(x):
-    return argmax(x, rightmost)
+    return argmax(in_order(x), rightmost)
 
 # The object whose colour is the rarest among the objects.
 def odd_colored(x):
-    return extract(x, matcher(color, leastcommon(apply(color, totuple(x)))))
+    y = in_order(x)
+    return extract(y, matcher(color, leastcommon(apply(color, y))))
 
 # The object whose number of cells is the rarest among the objects.
 def odd_sized(x):
-    return extract(x, matcher(size, leastcommon(apply(size, totuple(x)))))
+    y = in_order(x)
+    return extract(y, matcher(size, leastcommon(apply(size, y))))
 
 # The object whose shape, without its colours, is the rarest among the objects.
 def odd_shaped(x):
     f = compose(toindices, normalize)
-    return extract(x, matcher(f, leastcommon(apply(f, totuple(x)))))
+    y = in_order(x)
+    return extract(y, matcher(f, leastcommon(apply(f, y))))
 
 # The objects that reach an edge of the grid.
 def at_edge(x, g):
@@ -151,7 +158,7 @@ def without_small(g, n):
 # The things in colours from 1 to 9, the largest first; all further ones in 9.
 def ranked(g):
     x = blobs(g)
-    y = order(x, compose(invert, size))
+    y = order(in_order(x), compose(invert, size))
     z = combine(interval(1, 10, 1), repeat(9, size(x)))
     return paint(g, mpapply(recolor, z, y))
 
@@ -211,20 +218,24 @@ def attracted(g, c):
 
 # A grid with only the largest thing.
 def largest_alone(g):
-    return kept(g, argmax(blobs(g), size))
+    return kept(g, argmax(in_order(blobs(g)), size))
 
 # A grid with only the smallest thing.
 def smallest_alone(g):
-    return kept(g, argmin(blobs(g), size))
+    return kept(g, argmin(in_order(blobs(g)), size))
 
 # A grid without the largest thing.
 def without_largest(g):
-    return fill(g, 0, argmax(blobs(g), size))
+    return fill(g, 0, argmax(in_order(blobs(g)), size))
 
 # A grid without the smallest thing.
 def without_smallest(g):
-    return fill(g, 0, argmin(blobs(g), size))
+    return fill(g, 0, argmin(in_order(blobs(g)), size))
 
-# The object or grid with most cells of a colour.
+# The grid with most cells of a colour.
 def richest(x, c):
     return argmax(x, rbind(colorcount, c))
+
+# The object with most cells of a colour.
+def richest_object(x, c):
+    return argmax(in_order(x), rbind(colorcount, c))

@@ -141,5 +141,5 @@ def peaks(g, t):
 # The shown colours, one below the other, the most common one first.
 def colors_ranked(g):
     x = sfilter(partition(g), compose(positive, color))
-    y = apply(color, order(x, compose(invert, size)))
+    y = apply(color, order(in_order(x), compose(invert, size)))
     return of_rows(apply(rbind(repeat, 1), y))
