@@ -48,6 +48,21 @@ pub(super) fn both(
     Ok((call(cx, first, &[value])?, call(cx, second, &[value])?))
 }
 
+/// The result of the primitive with this number, or what there is otherwise.
+pub(super) fn by_number(
+    cx: &mut Context<'_>,
+    piece: &Value,
+    number: &Value,
+    primitives: &[TypedPrimitive],
+    otherwise: fn(&mut Context<'_>, &Value) -> PythonResult,
+) -> PythonResult {
+    let at = number.as_int().and_then(|at| usize::try_from(at).ok());
+    match at.and_then(|at| primitives.get(at)) {
+        Some(primitive) => call(cx, *primitive, &[piece]),
+        None => otherwise(cx, piece),
+    }
+}
+
 /// Calls a primitive of the public dialect, whose failure is an error.
 pub(super) fn public(
     cx: &mut Context<'_>,
@@ -72,6 +87,11 @@ pub(super) fn length(value: &Value) -> PythonResult<i32> {
 /// The length, if it has one.
 pub(super) fn len(value: &Value) -> Option<usize> {
     value.as_container().map(Container::len)
+}
+
+/// Whether it is empty, or no container.
+pub(super) fn has_no_elements(value: &Value) -> bool {
+    matches!(len(value), None | Some(0))
 }
 
 pub(super) fn is_empty_tuple(value: &Value) -> bool {
