@@ -1,10 +1,10 @@
 //! The typed dialect: the table of its primitives.
 //!
-//! A row has the name with its parameters, the default that a failing call returns, and how a call is evaluated: as a
-//! primitive of the public dialect (`public`), as another row (`same`), by calls of other rows (`calls`), or by a function
-//! in the module of the family (`own`), which also receives what the row gives it; with one line of documentation. A row
-//! returns its default `unless` none of these arguments passes a check. The enum with its documentation and look-up by
-//! name are derived from the table.
+//! A row has the name with its parameters, other names of the same (`as`), the default that a failing call returns, and
+//! how a call is evaluated: as a primitive of the public dialect (`public`), as another row (`same`), by calls of other
+//! rows (`calls`), or by a function in the module of the family (`own`), which also receives what the row gives it. The
+//! call returns the default if an argument passes a check (`unless`). One line of documentation follows. The enum with its
+//! documentation and look-up by name are derived from the table.
 //!
 //! As in Python, arguments are values of any type, and a function checks a type only where it uses it. A function that
 //! cannot continue fails, and the call returns the default of its row, also inside other calls. Functions that call
@@ -104,7 +104,8 @@ macro_rules! own {
     };
 }
 
-/// An argument of a call: a parameter of the row, or the result of another call with one or more.
+/// An argument of a call: a parameter of the row; in `public`, what a function makes of one; in `calls`, the result of
+/// another row.
 macro_rules! argument {
     ($how:ident $cx:ident $parameter:ident) => {
         $parameter.clone()
@@ -126,7 +127,6 @@ macro_rules! implementation {
     ($family:ident $parameters:tt $checks:tt same $target:ident) => {
         pastey::paste! { Implementation::Same(T::[<$target:camel>]) }
     };
-    // Of the public primitive of these arguments, each a parameter or what a function makes of one.
     ($family:ident $parameters:tt $checks:tt public $target:ident ($($given:ident $(($of:ident))?),*)) => {
         own!($parameters $checks cx => {
             let given = [$(argument!(public cx $given $(($of))?)),*];
@@ -147,7 +147,7 @@ macro_rules! implementation {
 
 macro_rules! rows {
     ($($family:ident {
-        $($name:ident ($($parameter:ident),*) -> $default:ident = $how:ident $target:ident $(($($given:tt)*))?
+        $($name:ident $parameters:tt $(as $($alias:ident),+)? -> $default:ident = $how:ident $target:ident $(($($given:tt)*))?
             $(unless $check:ident ($($checked:ident),+))? $(: $doc:literal)?;)+
     })+) => {
         #[allow(non_snake_case, reason = "the names of parameters are the dialect's own")]
@@ -155,9 +155,13 @@ macro_rules! rows {
             Row {
                 default: Default::$default,
                 implementation: implementation!(
-                    $family ($($parameter),*) [$($check ($($checked),+))?] $how $target $(($($given)*))?
+                    $family $parameters [$($check ($($checked),+))?] $how $target $(($($given)*))?
                 ),
             },
+            $($(Row {
+                default: Default::$default,
+                implementation: implementation!($alias () [] same $name),
+            },)+)?
         )+)+];
     };
 }

@@ -107,34 +107,18 @@ pub(super) fn second(_: &mut Context<'_>, container: &Value) -> PythonResult {
     Ok(elements(container)?.value(1).unwrap_or(Value::Nothing))
 }
 
-pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    item(container, 0)
+pub(super) fn item_at(_: &mut Context<'_>, container: &Value, at: i32) -> PythonResult {
+    item(container, at)
 }
 
-pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    if container.is_truthy() {
-        first_of(container)
-    } else {
-        Ok(Value::empty_set())
+/// The first element or the last one; the empty set if there is none.
+pub(super) fn at_end(_: &mut Context<'_>, container: &Value, is_last: bool) -> PythonResult {
+    if !container.is_truthy() {
+        return Ok(Value::empty_set());
     }
-}
-
-pub(super) fn last(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    let elements = elements(container)?;
-    let at = elements.len().checked_sub(1).ok_or(Refusal::Raises)?;
-    elements.value(at).ok_or(Refusal::Raises)
-}
-
-pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    item(container, -1)
-}
-
-pub(super) fn last_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
-    if container.is_truthy() {
-        last(cx, container)
-    } else {
-        Ok(Value::empty_set())
-    }
+    let all = elements(container)?;
+    let at = if is_last { all.len() - 1 } else { 0 };
+    all.value(at).ok_or(Refusal::Raises)
 }
 
 pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> PythonResult {
@@ -153,12 +137,12 @@ pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -
 
 pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = remove_t(cx, value, container)?;
-    first_t(cx, &rest)
+    item(&rest, 0)
 }
 
 pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = call(cx, T::RemoveF, &[value, container])?;
-    first_f(cx, &rest)
+    at_end(cx, &rest, false)
 }
 
 pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> PythonResult {

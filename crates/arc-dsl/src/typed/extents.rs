@@ -8,10 +8,12 @@ use super::TypedPrimitive as T;
 use super::patches::{LocationsOf, center_of};
 pub(super) use super::python::by_number;
 use super::python::{
-    NOT_A_NUMBER, PythonResult, Refusal, both, call, elements, empty_tuple, equal, int, length,
-    list, minus, outermost, plus, two,
+    NOT_A_NUMBER, PythonResult, both, call, elements, empty_tuple, equal, int, length, minus,
+    outermost, plus, two,
 };
 use crate::budget::Context;
+use crate::patch::Loc;
+use crate::primitives::{extents, untyped};
 use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
@@ -82,42 +84,14 @@ pub(super) fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> 
     ))
 }
 
-/// The columns of a table whose rows are the elements, as many as the shortest row has cells.
-fn columns(table: &Value) -> PythonResult<Vec<Vec<Value>>> {
-    let mut columns: Option<Vec<Vec<Value>>> = None;
-    for row in elements(table)?.iter() {
-        let row = list(&row)?;
-        match &mut columns {
-            None => columns = Some(row.into_iter().map(|value| vec![value]).collect()),
-            Some(columns) => {
-                columns.truncate(row.len());
-                for (column, value) in columns.iter_mut().zip(row) {
-                    column.push(value);
-                }
-            }
-        }
-    }
-    Ok(columns.unwrap_or_default())
-}
-
-/// A corner: for each component, the least or the greatest. If the two differ, there are at most two components.
+/// A corner: for each component, the least or the greatest.
 pub(super) fn corner_of(
     cx: &mut Context<'_>,
     patch: &Value,
     of: LocationsOf,
     wanted: [Ordering; 2],
 ) -> PythonResult {
-    let locations = of.locations(cx, patch)?;
-    let columns = columns(&locations)?;
-    if columns.len() > wanted.len() && wanted[0] != wanted[1] {
-        return Err(Refusal::Raises);
-    }
-    let wanted = wanted.iter().chain(std::iter::repeat(&wanted[0]));
-    let corner = columns
-        .iter()
-        .zip(wanted)
-        .map(|(column, &wanted)| outermost(column, wanted));
-    Ok(Value::tuple(corner.collect::<PythonResult<_>>()?))
+    extents::corner_of(&of.locations(cx, patch)?, wanted)
 }
 
 pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
@@ -149,36 +123,14 @@ pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
 
 pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let locations = LocationsOf::Patch.locations(cx, patch)?;
-    let mut means = Vec::new();
-    for column in columns(&locations)? {
-        let mut sum = 0;
-        for n in &column {
-            sum += i64::from(int(n)?);
-        }
-        let mean = sum.div_euclid(i64::from(length(patch)?));
-        means.push(Value::Int(
-            i32::try_from(mean).map_err(|_| Refusal::Raises)?,
-        ));
-    }
-    Ok(Value::tuple(means))
-}
-
-/// The centre of the locations of a patch.
-fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> PythonResult<(i32, i32)> {
-    let locations = LocationsOf::Patch.locations(cx, patch)?;
-    center_of(cx, &locations)
+    extents::mean(&locations, untyped::length(patch)?)
 }
 
 pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    let (ia, ja) = center_of_locations(cx, a)?;
-    let (ib, jb) = center_of_locations(cx, b)?;
-    let right = if ja < jb { 1 } else { -1 };
-    let (i, j) = match (ia.cmp(&ib), ja == jb) {
-        (Ordering::Equal, _) => (0, right),
-        (Ordering::Less, true) => (1, 0),
-        (Ordering::Greater, true) => (-1, 0),
-        (Ordering::Less, false) => (1, right),
-        (Ordering::Greater, false) => (-1, right),
+    let mut center = |patch| -> PythonResult<Loc> {
+        let locations = LocationsOf::Patch.locations(cx, patch)?;
+        let (i, j) = center_of(cx, &locations)?;
+        Ok(Loc::new(i, j))
     };
-    Ok(Value::pair(&Value::Int(i), &Value::Int(j)))
+    Ok(extents::position(center(a)?, center(b)?).into())
 }

@@ -9,11 +9,13 @@ pub(super) use super::patches::{commonest, numcolors};
 pub(super) use super::python::by_number;
 use super::python::{
     NEGATIVE_INFINITY, PythonResult, Refusal, both, call, elements, empty_tuple, equal, int,
-    is_empty_tuple, is_tuple, item, length, list, public, two,
+    is_empty_tuple, is_tuple, item, length, public, two,
 };
 use crate::budget::Context;
 use crate::error::ValueKind;
 use crate::patch::Loc;
+use crate::primitives::patches;
+use crate::primitives::untyped::rows;
 use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
 
@@ -51,11 +53,7 @@ pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> PythonResult {
 
 /// All cells of a grid, row by row.
 pub(super) fn colours(grid: &Value) -> PythonResult<Vec<Value>> {
-    let mut colours = Vec::new();
-    for row in elements(grid)?.iter() {
-        colours.extend(list(&row)?);
-    }
-    Ok(colours)
+    Ok(rows(grid)?.concat())
 }
 
 pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> PythonResult {
@@ -81,13 +79,7 @@ pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     if !is_grid(grid) {
         return Ok(Value::empty_set());
     }
-    let mut cells = cx.collector(SET);
-    for (i, row) in (0..).zip(list(grid)?) {
-        for (j, value) in (0..).zip(list(&row)?) {
-            cells.push(cx, cell(&value, i, j))?;
-        }
-    }
-    Ok(cells.finish(cx)?)
+    patches::untyped::asobject(cx, grid, cell)
 }
 
 pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> PythonResult {
@@ -186,9 +178,11 @@ pub(super) fn split(
     let (part, gap, count) = parts(if by_columns { width } else { height }, n)?;
     let mut parts = cx.collector(TUPLE);
     for at in 0..count {
-        let (start, dims) = match by_columns {
-            true => (Loc::new(0, at * (part + gap)), Loc::new(height, part)),
-            false => (Loc::new(at * (part + gap), 0), Loc::new(part, width)),
+        let first = at * (part + gap);
+        let (start, dims) = if by_columns {
+            (Loc::new(0, first), Loc::new(height, part))
+        } else {
+            (Loc::new(first, 0), Loc::new(part, width))
         };
         let part = call(cx, T::Crop, &[grid, &start.into(), &dims.into()])?;
         parts.push(cx, part)?;

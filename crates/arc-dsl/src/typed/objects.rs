@@ -9,6 +9,7 @@ use super::python::{
 use crate::budget::Context;
 use crate::patch::Loc;
 use crate::primitives::objects::untyped::{self, by_rank};
+use crate::primitives::patches;
 use crate::primitives::untyped::copied_set_of;
 use crate::value::Value;
 
@@ -106,15 +107,8 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Py
 }
 
 pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
-    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let locs = locs_of(cx, patch)?;
-    collected(cx, SET, &locs, |_, loc| {
-        let (i, j) = two(loc)?;
-        let (i, j) = (int(&i)?, int(&j)?);
-        let is_on = (0..height).contains(&i) && (0..width).contains(&j);
-        let value = is_on.then(|| item(&item(grid, i)?, j)).transpose()?;
-        Ok(value.map(|value| cell(&value, i, j)))
-    })
+    patches::untyped::toobject(cx, &locs, grid, cell)
 }
 
 pub(super) fn underfill(

@@ -9,7 +9,7 @@ use arc_isa::{ContainerKind, Primitive};
 
 use super::TypedPrimitive;
 use crate::budget::Context;
-use crate::error::{ErrorKind, ValueKind};
+use crate::error::ValueKind;
 pub(super) use crate::primitives::untyped::{
     PythonResult, Refusal, elements, int, is_empty, is_tuple, list, minus, outermost, plus,
     unpack as two,
@@ -18,16 +18,6 @@ use crate::primitives::{comparison, untyped};
 use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::foreign::Foreign;
-
-impl From<Refusal> for ErrorKind {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            // Never reported, since the call returns its default.
-            Refusal::Raises => ErrorKind::NoMatch,
-            Refusal::Error(kind) => kind,
-        }
-    }
-}
 
 /// Calls a primitive of this dialect, which returns its default if it fails.
 pub(super) fn call(

@@ -73,17 +73,10 @@ pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) ->
 }
 
 pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> PythonResult {
-    let rank = i64::from(int(rank)?);
+    int(rank)?;
     let all = elements(container)?;
-    let at = if rank < 0 {
-        rank + all.len() as i64
-    } else {
-        rank
-    };
-    let at = usize::try_from(at).ok();
-    Ok(at
-        .and_then(|at| all.value(at))
-        .unwrap_or_else(Value::empty_set))
+    let at = place(rank, all.len())?.and_then(|at| all.value(at));
+    Ok(at.unwrap_or_else(Value::empty_set))
 }
 
 pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> PythonResult {
@@ -211,10 +204,10 @@ pub(super) fn of_one_side(
         call(cx, T::Dedupe, &[&found])
     };
     let (inputs, outputs) = (side(T::First)?, side(T::Second)?);
-    let sides = match of_inputs {
-        true => [&inputs, &outputs],
-        false => [&outputs, &inputs],
-    };
+    let mut sides = [&inputs, &outputs];
+    if !of_inputs {
+        sides.reverse();
+    }
     call(cx, T::DifferenceTuple, &sides)
 }
 

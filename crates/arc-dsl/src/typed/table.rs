@@ -39,32 +39,25 @@ macro_rules! for_each_typed_primitive {
                 combine_f(a, b) -> Set = own combine_f: "The elements of both sets.";
                 intersection(a, b) -> Set = public intersection;
                 difference(a, b) -> Set = public difference;
-                difference_tuple(a, b) -> Tuple = public difference;
-                difference_t(a, b) -> Tuple = public difference;
+                difference_tuple(a, b) as difference_t -> Tuple = public difference;
                 dedupe(tup) -> Tuple = public dedupe;
                 repeat(item, num) -> Tuple = public repeat;
-                size(container) -> Zero = public size;
-                size_t(container) -> Zero = public size;
-                size_f(container) -> Zero = public size;
-                merge(containers) -> Tuple = public merge;
-                merge_t(containers) -> Tuple = public merge;
-                merge_f(containers) -> Tuple = public merge;
-                mostcommon(container) -> Tuple = public mostcommon;
-                mostcommon_t(container) -> Tuple = public mostcommon;
+                size(container) as size_t, size_f -> Zero = public size;
+                merge(containers) as merge_t, merge_f -> Tuple = public merge;
+                mostcommon(container) as mostcommon_t -> Tuple = public mostcommon;
                 mostcommon_f(container) -> Tuple = public mostcommon(as_tuple(container)): "`mostcommon` of the elements as a tuple.";
-                leastcommon(container) -> Tuple = public leastcommon;
-                leastcommon_t(container) -> Tuple = public leastcommon;
+                leastcommon(container) as leastcommon_t -> Tuple = public leastcommon;
                 leastcommon_f(container) -> Tuple = public leastcommon(as_tuple(container)): "`leastcommon` of the elements as a tuple.";
                 initset(value) -> Set = public initset;
                 insert(value, container) -> Set = public insert;
                 totuple(container) -> Tuple = public totuple;
                 first(container) -> Tuple = own first: "The first element, or `None`.";
-                first_t(container) -> Tuple = own first_t: "The first element of a tuple, or the empty tuple.";
-                first_f(container) -> Tuple = own first_f: "The first element, or the empty set.";
+                first_t(container) -> Tuple = own item_at(0): "The first element of a tuple, or the empty tuple.";
+                first_f(container) -> Tuple = own at_end(false): "The first element, or the empty set.";
                 second(container) -> Tuple = own second: "The second element, `None` if there is only one.";
-                last(container) -> Tuple = own last: "The last element, or the empty tuple.";
-                last_t(container) -> Tuple = own last_t: "The last element of a tuple, or the empty tuple.";
-                last_f(container) -> Tuple = own last_f: "The last element, or the empty set.";
+                last(container) -> Tuple = own at_end(true) unless has_no_elements(container): "The last element, or the empty tuple.";
+                last_t(container) -> Tuple = own item_at(-1): "The last element of a tuple, or the empty tuple.";
+                last_f(container) -> Tuple = own at_end(true): "The last element, or the empty set.";
                 remove(value, container) -> Tuple = own remove: "The container without the elements that equal `value`.";
                 remove_t(value, container) -> Tuple = own remove_t: "The elements that differ from `value`, as a tuple.";
                 remove_f(value, container) -> Set = same remove;
@@ -79,8 +72,7 @@ macro_rules! for_each_typed_primitive {
                 celltuple(a, b) -> Tuple = own celltuple: "The cells of the locations and colours at the same index.";
                 product(a, b) -> Set = public product;
                 pair(a, b) -> Tuple = public pair;
-                branch(condition, a, b) -> Tuple = public branch;
-                c_branch(condition, a, b) -> Tuple = public branch;
+                branch(condition, a, b) as c_branch -> Tuple = public branch;
                 sizefilter(container, n) -> Set = public sizefilter;
                 sizefilter_t(container, n) -> Tuple = own sizefilter_t: "The elements that have `n` elements, as a tuple.";
                 // Functions.
@@ -111,18 +103,10 @@ macro_rules! for_each_typed_primitive {
                 mfilter_f(container, function) -> Set = same mfilter;
                 extract(container, condition) -> Tuple = own extract: "The first element that satisfies the condition, or the empty set.";
                 order(container, compfunc) -> Tuple = own order: "The elements in ascending order of the function; of themselves by `None`.";
-                valmax(container, compfunc) -> Zero = own outermost_key(Greater): "The largest result of the function for an element; for an empty container its result for 0.";
-                valmax_t(container, compfunc) -> Zero = same valmax;
-                valmax_f(container, compfunc) -> Zero = same valmax;
-                valmin(container, compfunc) -> Zero = own outermost_key(Less): "The smallest result of the function for an element; for an empty container its result for 0.";
-                valmin_t(container, compfunc) -> Zero = same valmin;
-                valmin_f(container, compfunc) -> Zero = same valmin;
-                argmax(container, compfunc) -> Tuple = own with_outermost_key(Greater): "The first element with the largest result of the function; `nan` is neither more nor less.";
-                argmax_t(container, compfunc) -> Tuple = same argmax;
-                argmax_f(container, compfunc) -> Tuple = same argmax;
-                argmin(container, compfunc) -> Tuple = own with_outermost_key(Less): "The first element with the smallest result of the function.";
-                argmin_t(container, compfunc) -> Tuple = same argmin;
-                argmin_f(container, compfunc) -> Tuple = same argmin;
+                valmax(container, compfunc) as valmax_t, valmax_f -> Zero = own outermost_key(Greater): "The largest result of the function for an element; for an empty container its result for 0.";
+                valmin(container, compfunc) as valmin_t, valmin_f -> Zero = own outermost_key(Less): "The smallest result of the function for an element; for an empty container its result for 0.";
+                argmax(container, compfunc) as argmax_t, argmax_f -> Tuple = own with_outermost_key(Greater): "The first element with the largest result of the function; `nan` is neither more nor less.";
+                argmin(container, compfunc) as argmin_t, argmin_f -> Tuple = own with_outermost_key(Less): "The first element with the smallest result of the function.";
                 make_all_dsl_safe(module) -> Tuple = own nothing: "`None`, as the project's own wrapper returns for a value.";
             }
 
@@ -136,11 +120,8 @@ macro_rules! for_each_typed_primitive {
                 get_arg_rank(container, compfunc, rank) -> Tuple = own get_arg_rank(None): "The element at `rank` in descending order of the function, or an empty container of the same kind.";
                 get_arg_rank_t(container, compfunc, rank) -> Tuple = own get_arg_rank(Some(ContainerKind::Tuple)): "The same, or the empty tuple.";
                 get_arg_rank_f(container, compfunc, rank) -> Tuple = own get_arg_rank(Some(ContainerKind::Set)): "The same, or the empty set.";
-                get_val_rank(container, compfunc, rank) -> Tuple = own get_val_rank: "The function's result at `rank`, ascending, or its result for 0.";
-                get_val_rank_t(container, compfunc, rank) -> Tuple = same get_val_rank;
-                get_val_rank_f(container, compfunc, rank) -> Tuple = same get_val_rank;
-                get_common_rank(container, rank) -> Tuple = own get_common_rank(ContainerKind::Tuple): "The element of a tuple at `rank` in ascending order of how often it occurs, or the empty tuple.";
-                get_common_rank_t(container, rank) -> Tuple = same get_common_rank;
+                get_val_rank(container, compfunc, rank) as get_val_rank_t, get_val_rank_f -> Tuple = own get_val_rank: "The function's result at `rank`, ascending, or its result for 0.";
+                get_common_rank(container, rank) as get_common_rank_t -> Tuple = own get_common_rank(ContainerKind::Tuple): "The element of a tuple at `rank` in ascending order of how often it occurs, or the empty tuple.";
                 get_common_rank_f(container, rank) -> Tuple = own get_common_rank(ContainerKind::Set): "The same of any container, or the empty set.";
                 get_color_rank_t(grid, rank) -> Zero = own get_color_rank(grids::colours, ContainerKind::Tuple): "The colour at `rank` in descending order of how many cells have it, or the empty tuple.";
                 get_color_rank_f(obj, rank) -> Zero = own get_color_rank(patches::colours, ContainerKind::Set): "The same of an object, or the empty set.";
@@ -203,8 +184,7 @@ macro_rules! for_each_typed_primitive {
                 hperiod(obj) -> Zero = own period(T::WidthF, P::Hperiod): "The number of columns after which the object repeats.";
                 vperiod(obj) -> Zero = own period(T::HeightF, P::Vperiod): "The number of rows after which the object repeats.";
                 // Colours.
-                palette_f(element) -> Set = own palette_f: "The colours of an object.";
-                p_f(element) -> Set = same palette_f;
+                palette_f(element) as p_f -> Set = own palette_f: "The colours of an object.";
                 p_o(obj) -> Set = public totuple(palette_f(obj)): "The colours as a tuple.";
                 numcolors_f(obj) -> Zero = own numcolors(T::PaletteF): "How many there are.";
                 mostcolor_f(obj) -> Zero = own commonest(patches::colours, true): "The colour of most cells; `nan` of nothing.";
@@ -314,11 +294,9 @@ macro_rules! for_each_typed_primitive {
             objects {
                 // Objects of a grid.
                 objects(grid, univalued, diagonal, without_bg) -> Set = own objects(ContainerKind::Set) unless is_empty_tuple(grid): "`objects` of the public dialect.";
-                objects_t(grid, univalued, diagonal, without_bg) -> Tuple = own objects(ContainerKind::Tuple) unless is_empty_tuple(grid): "The same as tuples, each in the order in which it is flooded.";
-                objects_g(grid, univalued, diagonal, without_bg) -> Tuple = same objects_t;
+                objects_t(grid, univalued, diagonal, without_bg) as objects_g -> Tuple = own objects(ContainerKind::Tuple) unless is_empty_tuple(grid): "The same as tuples, each in the order in which it is flooded.";
                 o_g(grid, r#type) -> Tuple = own by_bits(T::Objects): "`objects` with the bits of the number as its flags, `None` past 7.";
-                o_g_t(grid, r#type) -> Tuple = own by_bits(T::ObjectsT): "`objects_t` with the bits of the number as its flags, `None` past 7.";
-                o_g_tuple(grid, r#type) -> Tuple = same o_g_t;
+                o_g_t(grid, r#type) as o_g_tuple -> Tuple = own by_bits(T::ObjectsT): "`objects_t` with the bits of the number as its flags, `None` past 7.";
                 partition(grid) -> Set = own partition: "`partition` of the public dialect.";
                 fgpartition(grid) -> Set = own fgpartition: "`fgpartition` of the public dialect.";
                 frontiers(grid) -> Set = own frontiers: "`frontiers` of the public dialect.";
@@ -345,11 +323,21 @@ struct Names {
     parameters: &'static [&'static str],
 }
 
+macro_rules! names {
+    ($family:ident $name:ident ($($parameter:ident),*)) => {
+        Names {
+            name: strip_raw(stringify!($name)),
+            family: stringify!($family),
+            parameters: &[$(strip_raw(stringify!($parameter))),*],
+        }
+    };
+}
+
 macro_rules! primitives {
     ($(
         $family:ident {
             $(
-                $name:ident ($($parameter:ident),*) -> $default:ident = $how:ident $target:ident $(($($given:tt)*))?
+                $name:ident $parameters:tt $(as $($alias:ident),+)? -> $default:ident = $how:ident $target:ident $(($($given:tt)*))?
                     $(unless $check:ident ($($checked:ident),+))? $(: $doc:literal)?;
             )+
         }
@@ -364,25 +352,23 @@ macro_rules! primitives {
             pub enum TypedPrimitive {
                 $($(
                     #[doc = concat!(
-                        "`", stringify!($name), "(", stringify!($($parameter),*), ") -> ",
+                        "`", stringify!($name), stringify!($parameters), " -> ",
                         stringify!($default), "`, ", stringify!($how), " `", stringify!($target), "`. " $(, $doc)?
                     )]
                     [<$name:camel>],
+                    $($(#[doc = concat!("The same as `", stringify!($name), "`.")] [<$alias:camel>],)+)?
                 )+)+
             }
 
             static TABLE: &[Names] = &[$($(
-                Names {
-                    name: strip_raw(stringify!($name)),
-                    family: stringify!($family),
-                    parameters: &[$(strip_raw(stringify!($parameter))),*],
-                },
+                names!($family $name $parameters),
+                $($(names!($family $alias $parameters),)+)?
             )+)+];
 
             impl TypedPrimitive {
                 /// All primitives of the dialect, by family, in the order of the table.
                 pub const ALL: &'static [TypedPrimitive] =
-                    &[$($(TypedPrimitive::[<$name:camel>]),+),+];
+                    &[$($(TypedPrimitive::[<$name:camel>], $($(TypedPrimitive::[<$alias:camel>],)+)?)+)+];
             }
         }
     };
