@@ -97,19 +97,26 @@ impl Bounded for Value {
             Value::Nothing | Value::Bool(_) | Value::Primitive(_) | Value::Foreign(_) => Ok(()),
             Value::Int(n) => n.within(cx),
             Value::Loc(loc) => loc.within(cx),
-            Value::Cell(cell) => {
-                cell.colour.within(cx)?;
-                cell.loc.within(cx)
+            _ => within_limits(self, cx),
+        }
+    }
+}
+
+/// A separate function, so that the check of numbers and pairs is inlined.
+fn within_limits(value: &Value, cx: &mut Context<'_>) -> EvalResult<()> {
+    match value {
+        Value::Cell(cell) => {
+            cell.colour.within(cx)?;
+            cell.loc.within(cx)
+        }
+        Value::Grid(grid) => grid.within(cx),
+        Value::Indices(indices) => indices.within(cx),
+        Value::Object(object) => object.within(cx),
+        _ => {
+            if value.depth() > cx.limits.max_nesting {
+                return Err(Limit::Nesting.into());
             }
-            Value::Grid(grid) => grid.within(cx),
-            Value::Indices(indices) => indices.within(cx),
-            Value::Object(object) => object.within(cx),
-            Value::Tuple(_) | Value::Set(_) | Value::Function(_) => {
-                if self.depth() > cx.limits.max_nesting {
-                    return Err(Limit::Nesting.into());
-                }
-                cx.check_weight(self.own_weight() as usize)
-            }
+            cx.check_weight(value.own_weight() as usize)
         }
     }
 }

@@ -3,7 +3,8 @@
 //! The function of a row has the row's name and stands in the module of its family. It receives its arguments as the
 //! types that [`types`](crate::types) assigns to the parameters; a function that does not match its row does not
 //! compile. A row marked `[cx]` also receives the running [`Context`] as first argument. If an argument does not have
-//! the type of its parameter, the call goes to the family's `untyped` module, see [`untyped`].
+//! the type of its parameter, the call goes to the family's `untyped` function, see [`untyped`]. A row marked `[values]`
+//! has no other function.
 //!
 //! Before it is evaluated, a call is charged for its arguments as [work](crate::WORK_PER_STEP): see [`Reads`].
 
@@ -21,12 +22,12 @@ mod arithmetic;
 mod colours;
 pub(crate) mod comparison;
 mod containers;
-mod extents;
+pub(crate) mod extents;
 mod functions;
 pub(crate) mod loops;
 pub(crate) mod objects;
 mod painting;
-mod patches;
+pub(crate) mod patches;
 #[cfg(test)]
 mod tests;
 mod transforms;
@@ -139,6 +140,33 @@ fn wrong_count(expected: usize, found: usize) -> ErrorKind {
     }
 }
 
+/// The result of the function of a row for arguments that have its types.
+macro_rules! result {
+    (
+        $context:ident, $arguments:ident, $primitive:expr, $family:ident $name:ident [values]
+        ($($parameter:ident: $type:ident),*) -> $returns:ident
+    ) => {{
+        let _ = ($(&$parameter),*);
+        let result = $family::untyped($context, $primitive, $arguments).map_err(ErrorKind::from);
+        Returns::<parameters::$returns>::into_value(result, $context)
+    }};
+    (
+        $context:ident, $arguments:ident, $primitive:expr, $family:ident $name:ident $([$cx:ident])?
+        ($($parameter:ident: $type:ident),*) -> $returns:ident
+    ) => {{
+        $(let $cx = &mut *$context;)?
+        let result = $family::$name(
+            $($cx,)? $(<parameters::$type as ArcType>::borrow(&$parameter)),*
+        );
+        let result = Returns::<parameters::$returns>::into_value(result, $context);
+        $(
+            let $cx = $context;
+            let result = $cx.attribute($primitive, result);
+        )?
+        result
+    }};
+}
+
 macro_rules! natives {
     ($(
         $(#[doc = $family_doc:literal])+
@@ -153,7 +181,7 @@ macro_rules! natives {
         pastey::paste! {
         /// Indexed by primitive.
         static REFERENCE: &[Reference] = &[$($(Reference {
-            untyped: $family::untyped::call,
+            untyped: $family::untyped,
             native: |context, arguments| {
                 const READS: fn(Type) -> Reads = reads!($($mark)?);
                 const ACCEPTS: fn(Type, &Value) -> bool = accepts!($($mark)?);
@@ -179,16 +207,10 @@ macro_rules! natives {
                     at += 1;
                 )*
                 let _ = at;
-                $(let $cx = &mut *context;)?
-                let result = $family::$name(
-                    $($cx,)? $(<parameters::$type as ArcType>::borrow(&$parameter)),*
-                );
-                let result = Returns::<parameters::$returns>::into_value(result, context);
-                $(
-                    let $cx = context;
-                    let result = $cx.attribute(Primitive::[<$name:camel>], result);
-                )?
-                result
+                result!(
+                    context, arguments, Primitive::[<$name:camel>], $family $name $([$cx])?
+                    ($($parameter: $type),*) -> $returns
+                )
             },
         },)+)+];
 

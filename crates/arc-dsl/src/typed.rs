@@ -1,9 +1,10 @@
 //! The typed dialect: the table of its primitives.
 //!
-//! A row has the name with its parameters, the default that a failing call returns, and how a call is evaluated: as a
-//! primitive of the public dialect (`public`), as another row (`same`), or by a dedicated function in the module of the
-//! family (`own`), with one line of documentation. The enum with its documentation and look-up by name are derived from
-//! the table.
+//! A row has the name with its parameters, other names of the same (`as`), the default that a failing call returns, and
+//! how a call is evaluated: as a primitive of the public dialect (`public`), as another row (`same`), by calls of other
+//! rows (`calls`), or by a function in the module of the family (`own`), which also receives what the row gives it. The
+//! call returns the default if an argument passes a check (`unless`). One line of documentation follows. The enum with its
+//! documentation and look-up by name are derived from the table.
 //!
 //! As in Python, arguments are values of any type, and a function checks a type only where it uses it. A function that
 //! cannot continue fails, and the call returns the default of its row, also inside other calls. Functions that call
@@ -12,7 +13,9 @@
 //! A cell is the tuple (row, column, colour). Values store it like any tuple of three integers; [`objects`] converts it
 //! to the public dialect's cell and back when a public primitive does the work.
 
-use arc_isa::Primitive;
+use std::cmp::Ordering::{Greater, Less};
+
+use arc_isa::{ContainerKind, Primitive, Primitive as P};
 
 use crate::budget::{Context, WORK_PER_STEP};
 use crate::error::{ErrorKind, EvalResult};
@@ -37,7 +40,14 @@ mod python;
 mod samples;
 mod table;
 
-use python::PythonResult;
+use grids::palette_t;
+use objects::locs_of;
+use patches::LocationsOf::{Indices, Object, Patch};
+use patches::{is_no_location, opposite_corners, palette_f, reach};
+use python::{
+    PythonResult, Refusal, as_tuple, call, has_no_elements, is_empty, is_empty_tuple, public,
+};
+use table::TypedPrimitive as T;
 pub use table::TypedPrimitive;
 use table::for_each_typed_primitive;
 
@@ -75,41 +85,83 @@ enum Implementation {
     Own(OwnFn),
 }
 
-macro_rules! implementation {
-    ($family:ident ($($parameter:ident),*) public $target:ident) => {
-        pastey::paste! { Implementation::Public(Primitive::[<$target:camel>]) }
-    };
-    ($family:ident ($($parameter:ident),*) same $target:ident) => {
-        pastey::paste! { Implementation::Same(TypedPrimitive::[<$target:camel>]) }
-    };
-    ($family:ident ($($parameter:ident),*) own $target:ident) => {
-        Implementation::Own(|cx, arguments| {
-            let [$($parameter),*] = arguments else {
+/// A row's function: the default if a check holds for one of its arguments, otherwise the value of `body`.
+macro_rules! own {
+    (($($parameter:ident),*) [$($check:ident ($($checked:ident),+))?] $cx:ident => $body:expr) => {
+        Implementation::Own(|$cx, arguments| {
+            let [$($parameter),*] = *arguments else {
                 return Err(ErrorKind::ArgumentCount {
                     expected: [$(stringify!($parameter)),*].len() as u8,
                     found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
                 }
                 .into());
             };
-            $family::$target(cx, $($parameter),*)
+            $(if [$($checked),+].into_iter().any($check) {
+                return Err(Refusal::Raises);
+            })?
+            $body
         })
     };
+}
+
+/// An argument of a call: a parameter of the row; in `public`, what a function makes of one; in `calls`, the result of
+/// another row.
+macro_rules! argument {
+    ($how:ident $cx:ident $parameter:ident) => {
+        $parameter.clone()
+    };
+    (public $cx:ident $function:ident ($($given:tt)*)) => {{
+        let given = argument!(public $cx $($given)*);
+        $function($cx, &given)?
+    }};
+    (calls $cx:ident $target:ident ($($given:ident $(($($of:tt)*))?),*)) => {{
+        let given = [$(argument!(calls $cx $given $(($($of)*))?)),*];
+        pastey::paste! { call($cx, T::[<$target:camel>], &given.each_ref())? }
+    }};
+}
+
+macro_rules! implementation {
+    ($family:ident $parameters:tt $checks:tt public $target:ident) => {
+        pastey::paste! { Implementation::Public(P::[<$target:camel>]) }
+    };
+    ($family:ident $parameters:tt $checks:tt same $target:ident) => {
+        pastey::paste! { Implementation::Same(T::[<$target:camel>]) }
+    };
+    ($family:ident $parameters:tt $checks:tt public $target:ident ($($given:ident $(($of:ident))?),*)) => {
+        own!($parameters $checks cx => {
+            let given = [$(argument!(public cx $given $(($of))?)),*];
+            pastey::paste! { public(cx, P::[<$target:camel>], &given.each_ref()) }
+        })
+    };
+    ($family:ident $parameters:tt $checks:tt calls $target:ident $given:tt) => {
+        own!($parameters $checks cx => Ok(argument!(calls cx $target $given)))
+    };
+    ($family:ident ($($parameter:ident),*) $checks:tt own $target:ident $(($($given:expr),*))?) => {
+        own!(($($parameter),*) $checks cx => $family::$target(cx $(, $parameter)* $($(, $given)*)?))
+    };
     // The last argument is optional.
-    ($family:ident ($($parameter:ident),*) optional $target:ident) => {
+    ($family:ident $parameters:tt $checks:tt optional $target:ident) => {
         Implementation::Own(|cx, arguments| $family::$target(cx, arguments))
     };
 }
 
 macro_rules! rows {
     ($($family:ident {
-        $($name:ident ($($parameter:ident),*) -> $default:ident = $how:ident $target:ident $(: $doc:literal)?;)+
+        $($name:ident $parameters:tt $(as $($alias:ident),+)? -> $default:ident = $how:ident $target:ident $(($($given:tt)*))?
+            $(unless $check:ident ($($checked:ident),+))? $(: $doc:literal)?;)+
     })+) => {
         #[allow(non_snake_case, reason = "the names of parameters are the dialect's own")]
         static TABLE: &[Row] = &[$($(
             Row {
                 default: Default::$default,
-                implementation: implementation!($family ($($parameter),*) $how $target),
+                implementation: implementation!(
+                    $family $parameters [$($check ($($checked),+))?] $how $target $(($($given)*))?
+                ),
             },
+            $($(Row {
+                default: Default::$default,
+                implementation: implementation!($alias () [] same $name),
+            },)+)?
         )+)+];
     };
 }

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use arc_isa::{ContainerKind, Type, ValueType};
 
-use crate::bounds::Bounded;
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::grid::Grid;
@@ -107,13 +106,13 @@ macro_rules! types {
 
 types! {
     Any: &'a Value, &'p Value, |v| Some(v), copied, [];
-    Boolean: bool, bool, |v| Some(v.is_truthy()), copied, [bool];
-    Integer: i32, i32, Value::as_int, copied, [i32];
+    Boolean: bool, bool, |v| Some(v.is_truthy()), copied, [bool, Value];
+    Integer: i32, i32, Value::as_int, copied, [i32, Value];
     IntegerTuple: Loc, Loc, as_pair, copied, [Loc, Value];
-    Numerical: Number, Number, as_number, copied, [Number];
+    Numerical: Number, Number, as_number, copied, [Value];
     IntegerSet: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
     Grid: Cow<'a, Grid>, &'p Grid, Value::as_grid, |converted: &'p Cow<'_, Grid>| &**converted, [Grid, Value];
-    Object: ConvertedPatch<'a>, Patch<'p>, as_object, ConvertedPatch::borrow, [Object];
+    Object: ConvertedPatch<'a>, Patch<'p>, as_object, ConvertedPatch::borrow, [Object, Value];
     Objects: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
     Indices: ConvertedPatch<'a>, Patch<'p>, as_patch, ConvertedPatch::borrow, [Indices, Value];
     Patch: ConvertedPatch<'a>, Patch<'p>, as_patch, ConvertedPatch::borrow, [Value];
@@ -138,32 +137,26 @@ pub(crate) enum Number {
     Pair(Loc),
 }
 
-impl Bounded for Number {
-    fn within(&self, cx: &mut Context<'_>) -> EvalResult<()> {
+impl Number {
+    /// An integer counts for both components.
+    pub(crate) fn components(self) -> (i32, i32) {
         match self {
-            Number::Int(n) => n.within(cx),
-            Number::Pair(pair) => pair.within(cx),
+            Number::Int(n) => (n, n),
+            Number::Pair(loc) => (loc.i, loc.j),
         }
     }
 }
 
-impl From<Number> for Value {
-    fn from(number: Number) -> Self {
-        match number {
-            Number::Int(n) => Value::Int(n),
-            Number::Pair(loc) => Value::Loc(loc),
-        }
-    }
-}
-
-fn as_number(value: &Value) -> Option<Number> {
+#[inline]
+pub(crate) fn as_number(value: &Value) -> Option<Number> {
     value
         .as_int()
         .map(Number::Int)
         .or_else(|| as_pair(value).map(Number::Pair))
 }
 
-fn as_pair(value: &Value) -> Option<Loc> {
+#[inline]
+pub(crate) fn as_pair(value: &Value) -> Option<Loc> {
     match value {
         Value::Loc(loc) => Some(*loc),
         // A pair that contains a boolean is stored as a plain tuple.

@@ -6,6 +6,7 @@
 //!
 //! Marks say how the reference calls its function. `[cx]` passes the running context: the function calls other
 //! functions, builds values whose size depends on its arguments, or does more work than reading its arguments once.
+//! `[values]`: it takes its arguments as they are, of whatever types.
 //! `@constant`: it reads only a few elements of its arguments, however many there are, and is charged only for these.
 //! `@of_set`: an `Object` has to be a set, since Python takes a tuple of cells for something else.
 
@@ -36,47 +37,47 @@ macro_rules! for_each_primitive {
         /// Integers, pairs of integers and truth values.
         arithmetic {
             /// `a + b`; pairs add by component, an integer counts for both components.
-            add(a: Numerical, b: Numerical) -> Numerical { is_near: true, result: Some(rules::of_numbers) };
+            add[values](a: Numerical, b: Numerical) -> Numerical { is_near: true, result: Some(rules::of_numbers) };
             /// `a - b`; pairs subtract by component, an integer counts for both components.
-            subtract(a: Numerical, b: Numerical) -> Numerical { is_near: true, result: Some(rules::of_numbers) };
+            subtract[values](a: Numerical, b: Numerical) -> Numerical { is_near: true, result: Some(rules::of_numbers) };
             /// `a * b`; pairs multiply by component, an integer counts for both components.
-            multiply(a: Numerical, b: Numerical) -> Numerical { result: Some(rules::of_numbers) };
+            multiply[values](a: Numerical, b: Numerical) -> Numerical { result: Some(rules::of_numbers) };
             /// `a / b` rounded down; pairs divide by component. Error: division by zero.
-            divide(a: Numerical, b: Numerical) -> Numerical { result: Some(rules::of_numbers) };
+            divide[values](a: Numerical, b: Numerical) -> Numerical { result: Some(rules::of_numbers) };
             /// `-n`, by component for a pair.
-            invert(n: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            invert[values](n: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
             /// Whether `n` is a multiple of two.
-            even(n: Integer) -> Boolean { is_total: of_numbers };
+            even[values](n: Integer) -> Boolean { is_total: of_numbers };
             /// `2 n`, by component for a pair.
-            double(n: Numerical) -> Numerical { result: Some(rules::of_number) };
+            double[values](n: Numerical) -> Numerical { result: Some(rules::of_number) };
             /// `n / 2` rounded down, by component for a pair.
-            halve(n: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            halve[values](n: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
             /// `x + 1`, by component for a pair.
-            increment(x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            increment[values](x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
             /// `x - 1`, by component for a pair.
-            decrement(x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            decrement[values](x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
             /// One step away from zero; zero stays. By component for a pair.
-            crement(x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
+            crement[values](x: Numerical) -> Numerical { is_near: true, result: Some(rules::of_number) };
             /// -1, 0 or 1 as `x` is negative, zero or positive. By component for a pair.
-            sign(x: Numerical) -> Numerical { is_total: of_integer, is_near: true, result: Some(rules::of_number) };
+            sign[values](x: Numerical) -> Numerical { is_total: of_integer, is_near: true, result: Some(rules::of_number) };
             /// Whether `x` is greater than zero.
-            positive(x: Integer) -> Boolean { is_total: of_numbers };
+            positive[values](x: Integer) -> Boolean { is_total: of_numbers };
             /// Whether `a` is greater than `b`.
-            greater(a: Integer, b: Integer) -> Boolean { is_total: of_numbers };
+            greater[values](a: Integer, b: Integer) -> Boolean { is_total: of_numbers };
             /// Not `b`.
-            flip(b: Boolean) -> Boolean { is_total: always };
+            flip[values](b: Boolean) -> Boolean { is_total: always };
             /// `b` if `a` is true, otherwise `a`: of truth values, whether both are true.
-            both(a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
+            both[values](a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
             /// `a` if it is true, otherwise `b`: of truth values, whether one is true.
-            either(a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
+            either[values](a: Any, b: Any) -> Any { is_total: always, result: Some(rules::either_of_first) };
             /// The pair `(i, 0)`: `i` rows down.
-            toivec(i: Integer) -> IntegerTuple { is_total: of_integer };
+            toivec[values](i: Integer) -> IntegerTuple { is_total: of_integer };
             /// The pair `(0, j)`: `j` columns to the right.
-            tojvec(j: Integer) -> IntegerTuple { is_total: of_integer };
+            tojvec[values](j: Integer) -> IntegerTuple { is_total: of_integer };
             /// The largest element, 0 if there is none. Error: elements that have no order.
-            maximum(container: IntegerSet) -> Any { result: Some(rules::extremum) };
+            maximum[values](container: IntegerSet) -> Any { result: Some(rules::extremum) };
             /// The smallest element, 0 if there is none. Error: elements that have no order.
-            minimum(container: IntegerSet) -> Any { result: Some(rules::extremum) };
+            minimum[values](container: IntegerSet) -> Any { result: Some(rules::extremum) };
         }
 
         /// Tuples, sets and their elements.
@@ -221,7 +222,7 @@ macro_rules! for_each_primitive {
                 sampling: Sampling::Alternatives,
             };
             /// The elements that are containers of `n` elements. Error: an element that is no container.
-            sizefilter[cx](container: Container, n: Integer) -> FrozenSet {
+            sizefilter[values](container: Container, n: Integer) -> FrozenSet {
                 uses: &[Use::Some],
                 elements: Elements::Some,
                 result: Some(rules::set_of_elements),
@@ -232,19 +233,19 @@ macro_rules! for_each_primitive {
         /// Functions as values, and containers taken through functions.
         functions {
             /// The function `x -> outer(inner(x))`.
-            compose@constant (outer: Callable, inner: Callable) -> Callable;
+            compose[values]@constant (outer: Callable, inner: Callable) -> Callable;
             /// The function `x -> h(g(f(x)))`.
-            chain@constant (h: Callable, g: Callable, f: Callable) -> Callable;
+            chain[values]@constant (h: Callable, g: Callable, f: Callable) -> Callable;
             /// The function `x -> function(x) == target`.
-            matcher@constant (function: Callable, target: Any) -> Callable;
+            matcher[values]@constant (function: Callable, target: Any) -> Callable;
             /// `function` with its last argument fixed.
             rbind@constant (function: Callable, fixed: Any) -> Callable;
             /// `function` with its first argument fixed.
             lbind@constant (function: Callable, fixed: Any) -> Callable;
             /// `function` applied `n` times over. Error: `n` less than one or more than 998.
-            power@constant (function: Callable, n: Integer) -> Callable;
+            power[values]@constant (function: Callable, n: Integer) -> Callable;
             /// The function `x -> outer(a(x), b(x))`.
-            fork@constant (outer: Callable, a: Callable, b: Callable) -> Callable;
+            fork[values]@constant (outer: Callable, a: Callable, b: Callable) -> Callable;
             /// The results of `function` for each element, in a container of the same kind.
             apply[cx](function: Callable, container: Container) -> Container {
                 uses: &[Use::Each],
@@ -320,7 +321,7 @@ macro_rules! for_each_primitive {
             /// Number of cells that have the colour.
             colorcount(element: Element, value: Integer) -> Integer;
             /// The objects whose first cell has the colour. Error: an empty object.
-            colorfilter[cx](objs: Objects, value: Integer) -> Objects {
+            colorfilter[values](objs: Objects, value: Integer) -> Objects {
                 uses: &[Use::Some],
                 elements: Elements::Some,
                 result: Some(rules::set_of_elements),
@@ -338,47 +339,47 @@ macro_rules! for_each_primitive {
             /// The cells in which two grids agree, elsewhere `fallback`; as large as `a`. Error: `b` smaller than `a`.
             cellwise(a: Grid, b: Grid, fallback: Integer) -> Grid { sampling: Sampling::Twins };
             /// The colour at a location; nothing off the grid. Error: a grid without rows.
-            index@constant (grid: Grid, loc: IntegerTuple) -> Any { result: Some(rules::maybe_integer) };
+            index[values]@constant (grid: Grid, loc: IntegerTuple) -> Any { result: Some(rules::maybe_integer) };
         }
 
         /// Size and place of grids and patches, in cells.
         extents {
             /// Number of rows, of a patch those of its bounding box.
-            height@constant (piece: Piece) -> Integer { is_total: of_grid };
+            height[values]@constant (piece: Piece) -> Integer { is_total: of_grid };
             /// Number of columns, of a patch those of its bounding box.
-            width@constant (piece: Piece) -> Integer { is_total: of_grid };
+            width[values]@constant (piece: Piece) -> Integer { is_total: of_grid };
             /// The pair of height and width.
-            shape@constant (piece: Piece) -> IntegerTuple { is_total: of_grid };
+            shape[values]@constant (piece: Piece) -> IntegerTuple { is_total: of_grid };
             /// Whether it is higher than wide.
-            portrait@constant (piece: Piece) -> Boolean { is_total: of_grid };
+            portrait[values]@constant (piece: Piece) -> Boolean { is_total: of_grid };
             /// Whether it is a grid as high as wide, or a patch that fills such a bounding box.
-            square@constant (piece: Piece) -> Boolean;
+            square[values]@constant (piece: Piece) -> Boolean;
             /// Whether the patch is one column without gaps.
-            vline(patch: Patch) -> Boolean;
+            vline[values](patch: Patch) -> Boolean;
             /// Whether the patch is one row without gaps.
-            hline(patch: Patch) -> Boolean;
+            hline[values](patch: Patch) -> Boolean;
             /// The smallest row of the patch. Error: empty.
-            uppermost(patch: Patch) -> Integer;
+            uppermost[values](patch: Patch) -> Integer;
             /// The largest row of the patch. Error: empty.
-            lowermost(patch: Patch) -> Integer;
+            lowermost[values](patch: Patch) -> Integer;
             /// The smallest column of the patch. Error: empty.
-            leftmost(patch: Patch) -> Integer;
+            leftmost[values](patch: Patch) -> Integer;
             /// The largest column of the patch. Error: empty.
-            rightmost(patch: Patch) -> Integer;
+            rightmost[values](patch: Patch) -> Integer;
             /// Upper left corner of the bounding box; the empty tuple for an empty patch.
-            ulcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            ulcorner[values](patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
             /// Upper right corner of the bounding box; the empty tuple for an empty patch.
-            urcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            urcorner[values](patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
             /// Lower left corner of the bounding box; the empty tuple for an empty patch.
-            llcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            llcorner[values](patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
             /// Lower right corner of the bounding box; the empty tuple for an empty patch.
-            lrcorner(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            lrcorner[values](patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
             /// The middle of the bounding box, rounded down and to the right. Error: empty.
-            center(patch: Patch) -> IntegerTuple;
+            center[values](patch: Patch) -> IntegerTuple;
             /// The mean location, rounded down; the empty tuple for an empty patch.
-            centerofmass(patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
+            centerofmass[values](patch: Patch) -> IntegerTuple { result: Some(rules::maybe_pair) };
             /// The direction from the centre of `a` to that of `b`, as signs; a component is 0 if they share a row or a column. Error: empty.
-            position(a: Patch, b: Patch) -> IntegerTuple;
+            position[values](a: Patch, b: Patch) -> IntegerTuple;
             /// Whether some row has cells of both patches.
             hmatching[cx](a: Patch, b: Patch) -> Boolean;
             /// Whether some column has cells of both patches.
@@ -388,13 +389,13 @@ macro_rules! for_each_primitive {
             /// Whether the patches are one step apart. Error: empty.
             adjacent[cx](a: Patch, b: Patch) -> Boolean;
             /// Whether the patch's bounding box reaches an edge of the grid. Errors: an empty patch; a grid without rows.
-            bordering@constant (patch: Patch, grid: Grid) -> Boolean;
+            bordering[values]@constant (patch: Patch, grid: Grid) -> Boolean;
             /// The move of `source` until it is adjacent to `destination`, 42 steps at most. Error: empty.
-            gravitate[cx](source: Patch, destination: Patch) -> IntegerTuple;
+            gravitate[values](source: Patch, destination: Patch) -> IntegerTuple;
             /// The number of columns after which an object repeats; its width if it never does.
-            hperiod[cx](obj: Object) -> Integer { sampling: Sampling::Pattern };
+            hperiod[values](obj: Object) -> Integer { sampling: Sampling::Pattern };
             /// The number of rows after which an object repeats; its height if it never does.
-            vperiod[cx](obj: Object) -> Integer { sampling: Sampling::Pattern };
+            vperiod[values](obj: Object) -> Integer { sampling: Sampling::Pattern };
         }
 
         /// Patches made of patches, locations and grids.
@@ -412,17 +413,17 @@ macro_rules! for_each_primitive {
             /// The patch moved so that its bounding box starts at the origin.
             normalize(patch: Patch) -> Patch { result: Some(rules::moved) };
             /// The four locations beside a location.
-            dneighbors(loc: IntegerTuple) -> Indices;
+            dneighbors[values](loc: IntegerTuple) -> Indices;
             /// The four locations diagonal to a location.
-            ineighbors(loc: IntegerTuple) -> Indices;
+            ineighbors[values](loc: IntegerTuple) -> Indices;
             /// The eight locations around a location.
-            neighbors(loc: IntegerTuple) -> Indices;
+            neighbors[values](loc: IntegerTuple) -> Indices;
             /// The cells of the grid that lie under the patch. Error: a grid without rows.
             toobject@constant (patch: Patch, grid: Grid) -> Object { uses: &[Use::OnGrid] };
             /// All cells of the grid.
             asobject(grid: Grid) -> Object;
             /// The four corners of the bounding box.
-            corners(patch: Patch) -> Indices { result: Some(rules::checked_locations) };
+            corners[values](patch: Patch) -> Indices { result: Some(rules::checked_locations) };
             /// The line from `a` to `b`, both included, if it is straight or diagonal; otherwise nothing.
             connect[cx](a: IntegerTuple, b: IntegerTuple) -> Indices {
                 size: Size::Far,
@@ -434,19 +435,19 @@ macro_rules! for_each_primitive {
                 sampling: Sampling::Direction,
             };
             /// The column of a location, rows 0 to 29.
-            vfrontier(location: IntegerTuple) -> Indices { size: Size::Far };
+            vfrontier[values](location: IntegerTuple) -> Indices { size: Size::Far };
             /// The row of a location, columns 0 to 29.
-            hfrontier(location: IntegerTuple) -> Indices { size: Size::Far };
+            hfrontier[values](location: IntegerTuple) -> Indices { size: Size::Far };
             /// All locations of the bounding box.
             backdrop[cx](patch: Patch) -> Indices { size: Size::Far };
             /// The locations of the bounding box that are not in the patch.
             delta[cx](patch: Patch) -> Indices { size: Size::Far };
             /// The outline one step inside the bounding box. Error: empty.
-            inbox[cx](patch: Patch) -> Indices { size: Size::Far };
+            inbox[values](patch: Patch) -> Indices { size: Size::Far };
             /// The outline one step outside the bounding box. Error: empty.
-            outbox[cx](patch: Patch) -> Indices { size: Size::Far };
+            outbox[values](patch: Patch) -> Indices { size: Size::Far };
             /// The outline of the bounding box.
-            r#box[cx](patch: Patch) -> Indices { size: Size::Far, result: Some(rules::checked_locations) };
+            r#box[values](patch: Patch) -> Indices { size: Size::Far, result: Some(rules::checked_locations) };
         }
 
         /// Objects and patterns found on grids.
@@ -493,55 +494,55 @@ macro_rules! for_each_primitive {
         /// Grids and objects turned, cut, joined and scaled.
         transforms {
             /// A quarter turn clockwise.
-            rot90(grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::QUARTER) };
+            rot90[values](grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::QUARTER) };
             /// A half turn.
-            rot180(grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::HALF) };
+            rot180[values](grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::HALF) };
             /// A quarter turn anticlockwise.
-            rot270(grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::THREE_QUARTERS) };
+            rot270[values](grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::THREE_QUARTERS) };
             /// Upside down. Error: an empty patch.
-            hmirror(piece: Piece) -> Piece {
+            hmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
                 symmetry: Some(Symmetry::UPSIDE_DOWN),
                 result: Some(rules::mirrored),
             };
             /// Left and right exchanged. Error: an empty patch.
-            vmirror(piece: Piece) -> Piece {
+            vmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
                 symmetry: Some(Symmetry::LEFT_TO_RIGHT),
                 result: Some(rules::mirrored),
             };
             /// Rows and columns exchanged: mirrored along the diagonal. Error: an empty patch.
-            dmirror(piece: Piece) -> Piece {
+            dmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
                 symmetry: Some(Symmetry::DIAGONAL),
                 result: Some(rules::mirrored),
             };
             /// Mirrored along the counterdiagonal. Error: an empty patch.
-            cmirror(piece: Piece) -> Piece {
+            cmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
                 symmetry: Some(Symmetry::COUNTER_DIAGONAL),
                 result: Some(rules::mirrored),
             };
             /// The cells from `start` on, `dims` rows and columns; cut off at the edges, negative starts count from the end.
-            crop@constant (grid: Grid, start: IntegerTuple, dims: IntegerTuple) -> Grid {
+            crop[values]@constant (grid: Grid, start: IntegerTuple, dims: IntegerTuple) -> Grid {
                 sampling: Sampling::SmallWindow,
             };
             /// The part of the grid that the patch's bounding box covers. Error: empty.
-            subgrid@constant (patch: Patch, grid: Grid) -> Grid;
+            subgrid[values]@constant (patch: Patch, grid: Grid) -> Grid;
             /// The grid without its outermost rows and columns.
-            trim(grid: Grid) -> Grid;
+            trim[values](grid: Grid) -> Grid;
             /// The upper half; a middle row belongs to neither.
-            tophalf(grid: Grid) -> Grid;
+            tophalf[values](grid: Grid) -> Grid;
             /// The lower half; a middle row belongs to neither.
-            bottomhalf(grid: Grid) -> Grid;
+            bottomhalf[values](grid: Grid) -> Grid;
             /// The left half; a middle column belongs to neither.
-            lefthalf(grid: Grid) -> Grid;
+            lefthalf[values](grid: Grid) -> Grid;
             /// The right half; a middle column belongs to neither.
-            righthalf(grid: Grid) -> Grid;
+            righthalf[values](grid: Grid) -> Grid;
             /// `n` grids side by side; remaining columns are left out between them. Errors: division by zero; a grid without rows.
-            hsplit[cx](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
+            hsplit[values](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
             /// `n` grids one below the other; remaining rows are left out between them. Errors: division by zero; a grid without rows.
-            vsplit[cx](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
+            vsplit[values](grid: Grid, n: Integer) -> Tuple { result: Some(rules::grids) };
             /// The two grids side by side, as high as the lower one.
             hconcat[cx](a: Grid, b: Grid) -> Grid { size: Size::Sum, sampling: Sampling::SameHeight };
             /// The two grids one above the other; a tuple of rows if their widths differ.
@@ -557,7 +558,7 @@ macro_rules! for_each_primitive {
             /// Each cell `factor` rows high and columns wide; an object keeps its upper left corner.
             upscale[cx](element: Element, factor: Integer) -> Element { size: Size::Told, result: Some(rules::upscaled) };
             /// Every `factor`-th row and column. Errors: division by zero; a grid without rows.
-            downscale(grid: Grid, factor: Integer) -> Grid;
+            downscale[values](grid: Grid, factor: Integer) -> Grid;
         }
         }
     };

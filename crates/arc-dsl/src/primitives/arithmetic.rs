@@ -3,10 +3,16 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use arc_isa::{ContainerKind, Primitive};
+
 use super::comparison::improves;
+use super::untyped::{
+    PythonResult, Refusal, elements, int as int_of, is_tuple, item, less, minus, plain, plus, tuple,
+};
+use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::patch::Loc;
-use crate::types::Number;
+use crate::types::{Number, as_number};
 use crate::value::container::{Container, Items};
 use crate::value::{MAX_INT, Value};
 
@@ -35,26 +41,6 @@ pub(super) fn sum(a: Loc, b: Loc) -> EvalResult<Loc> {
     }
 }
 
-/// `f` by component; an integer next to a pair counts for both components.
-fn zip(a: Number, b: Number, f: impl Fn(i64, i64) -> EvalResult<i64>) -> EvalResult<Number> {
-    let f = |a: i32, b: i32| int(f(i64::from(a), i64::from(b))?);
-    Ok(match (a, b) {
-        (Number::Int(a), Number::Int(b)) => Number::Int(f(a, b)?),
-        (Number::Pair(a), Number::Pair(b)) => Number::Pair(Loc::new(f(a.i, b.i)?, f(a.j, b.j)?)),
-        (Number::Int(a), Number::Pair(b)) => Number::Pair(Loc::new(f(a, b.i)?, f(a, b.j)?)),
-        (Number::Pair(a), Number::Int(b)) => Number::Pair(Loc::new(f(a.i, b)?, f(a.j, b)?)),
-    })
-}
-
-/// `f` by component.
-fn map(n: Number, f: impl Fn(i64) -> i64) -> EvalResult<Number> {
-    let f = |n: i32| int(f(i64::from(n)));
-    Ok(match n {
-        Number::Int(n) => Number::Int(f(n)?),
-        Number::Pair(n) => Number::Pair(Loc::new(f(n.i)?, f(n.j)?)),
-    })
-}
-
 /// `a / b` rounded down, like Python's `//`.
 pub(super) fn floor_div(a: i64, b: i64) -> EvalResult<i64> {
     if b == 0 {
@@ -66,91 +52,6 @@ pub(super) fn floor_div(a: i64, b: i64) -> EvalResult<i64> {
     } else {
         quotient
     })
-}
-
-pub(super) fn add(a: Number, b: Number) -> EvalResult<Number> {
-    zip(a, b, |a, b| Ok(a + b))
-}
-
-pub(super) fn subtract(a: Number, b: Number) -> EvalResult<Number> {
-    zip(a, b, |a, b| Ok(a - b))
-}
-
-pub(super) fn multiply(a: Number, b: Number) -> EvalResult<Number> {
-    zip(a, b, |a, b| Ok(a * b))
-}
-
-pub(super) fn divide(a: Number, b: Number) -> EvalResult<Number> {
-    zip(a, b, floor_div)
-}
-
-pub(super) fn invert(n: Number) -> EvalResult<Number> {
-    map(n, |n| -n)
-}
-
-pub(super) fn even(n: i32) -> bool {
-    n % 2 == 0
-}
-
-pub(super) fn double(n: Number) -> EvalResult<Number> {
-    map(n, |n| n * 2)
-}
-
-pub(super) fn halve(n: Number) -> EvalResult<Number> {
-    // An arithmetic shift rounds down; division rounds towards zero.
-    map(n, |n| n >> 1)
-}
-
-pub(super) fn increment(x: Number) -> EvalResult<Number> {
-    map(x, |x| x + 1)
-}
-
-pub(super) fn decrement(x: Number) -> EvalResult<Number> {
-    map(x, |x| x - 1)
-}
-
-pub(super) fn crement(x: Number) -> EvalResult<Number> {
-    map(x, |x| x + x.signum())
-}
-
-pub(super) fn sign(x: Number) -> EvalResult<Number> {
-    map(x, i64::signum)
-}
-
-pub(super) fn positive(x: i32) -> bool {
-    x > 0
-}
-
-pub(super) fn greater(a: i32, b: i32) -> bool {
-    a > b
-}
-
-pub(super) fn flip(b: bool) -> bool {
-    !b
-}
-
-pub(super) fn both(a: &Value, b: &Value) -> Value {
-    if a.is_truthy() { b.clone() } else { a.clone() }
-}
-
-pub(super) fn either(a: &Value, b: &Value) -> Value {
-    if a.is_truthy() { a.clone() } else { b.clone() }
-}
-
-pub(super) fn toivec(i: i32) -> Loc {
-    Loc::new(i, 0)
-}
-
-pub(super) fn tojvec(j: i32) -> Loc {
-    Loc::new(0, j)
-}
-
-pub(super) fn maximum(container: Container<'_>) -> EvalResult<Value> {
-    outermost(container, Ordering::Greater)
-}
-
-pub(super) fn minimum(container: Container<'_>) -> EvalResult<Value> {
-    outermost(container, Ordering::Less)
 }
 
 fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
@@ -206,131 +107,131 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> EvalResult<Value> {
     Ok(best.unwrap_or(Value::Int(0)))
 }
 
-/// What Python returns for arguments that do not have the types of their rows.
-pub(super) mod untyped {
-    use arc_isa::{ContainerKind, Primitive};
+/// Of arguments of any types.
+#[inline(always)]
+#[allow(
+    clippy::inline_always,
+    reason = "each primitive has a copy without the others: 1% of all instructions"
+)]
+pub(super) fn untyped(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
+    use Primitive as P;
+    let two = Value::Int(2);
+    match (primitive, arguments) {
+        (P::Add, &[a, b]) => by_component(cx, a, b, |a, b| Ok(a + b), plus),
+        (P::Subtract, &[a, b]) => by_component(cx, a, b, |a, b| Ok(a - b), minus),
+        (P::Multiply, &[a, b]) => by_component(cx, a, b, |a, b| Ok(a * b), times),
+        (P::Divide, &[a, b]) => by_component(cx, a, b, floor_div, raises),
+        (P::Double, &[x]) => by_component(cx, x, &two, |a, b| Ok(a * b), times),
+        (P::Halve, &[x]) => by_component(cx, x, &two, floor_div, raises),
+        (P::Increment, &[x]) => by_component(cx, x, &Value::Int(1), |a, b| Ok(a + b), raises),
+        (P::Decrement, &[x]) => by_component(cx, x, &Value::Int(1), |a, b| Ok(a - b), raises),
+        (P::Invert, &[x]) => by_component(cx, &Value::Int(0), x, |a, b| Ok(a - b), raises),
+        (P::Sign, &[x]) => by_component(cx, x, &two, |n, _| Ok(n.signum()), raises),
+        (P::Crement, &[x]) => by_component(cx, x, &two, |n, _| Ok(n + n.signum()), raises),
+        (P::Even, &[n]) => Ok(Value::Bool(int_of(n)? % 2 == 0)),
+        (P::Positive, &[x]) => Ok(Value::Bool(int_of(x)? > 0)),
+        (P::Flip, &[b]) => Ok(Value::Bool(!b.is_truthy())),
+        (P::Both, &[a, b]) => Ok(if a.is_truthy() { b } else { a }.clone()),
+        (P::Either, &[a, b]) => Ok(if a.is_truthy() { a } else { b }.clone()),
+        (P::Maximum, &[container]) => Ok(outermost(elements(container)?, Ordering::Greater)?),
+        (P::Minimum, &[container]) => Ok(outermost(elements(container)?, Ordering::Less)?),
+        (P::Toivec, &[i]) => Ok(Value::pair(&plain(i), &Value::Int(0))),
+        (P::Tojvec, &[j]) => Ok(Value::pair(&Value::Int(0), &plain(j))),
+        (P::Greater, &[a, b]) => less(b, a).map(Value::Bool),
+        _ => Err(Refusal::Raises),
+    }
+}
 
-    use crate::budget::Context;
-    use crate::error::ErrorKind;
-    use crate::primitives::untyped::{
-        PythonResult, Refusal, int, is_tuple, item, less, minus, number, plus, tuple,
+/// An operation on two values that are not both integers.
+type Operation = fn(&mut Context<'_>, &Value, &Value) -> PythonResult;
+
+fn raises(_: &mut Context<'_>, _: &Value, _: &Value) -> PythonResult {
+    Err(Refusal::Raises)
+}
+
+/// The pair of the results of an operation for the components, or its result for two integers; an integer counts for
+/// both components.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "the same")]
+fn by_component(
+    cx: &mut Context<'_>,
+    a: &Value,
+    b: &Value,
+    of_integers: impl Fn(i64, i64) -> EvalResult<i64>,
+    of_others: Operation,
+) -> PythonResult {
+    let integers = |a: i32, b: i32| int(of_integers(i64::from(a), i64::from(b))?);
+    if let (Some(a), Some(b)) = (as_number(a), as_number(b)) {
+        let ((a_i, a_j), (b_i, b_j)) = (a.components(), b.components());
+        let i = integers(a_i, b_i)?;
+        return Ok(match (a, b) {
+            (Number::Int(_), Number::Int(_)) => Value::Int(i),
+            _ => Value::Loc(Loc::new(i, integers(a_j, b_j)?)),
+        });
+    }
+    of_values(a, b, &mut |a, b| match (a.as_int(), b.as_int()) {
+        (Some(a), Some(b)) => Ok(Value::Int(integers(a, b)?)),
+        _ => of_others(cx, a, b),
+    })
+}
+
+/// The same of other values, of which one should be a tuple. Components after the second are not read.
+#[cold]
+fn of_values(
+    a: &Value,
+    b: &Value,
+    operation: &mut dyn FnMut(&Value, &Value) -> PythonResult,
+) -> PythonResult {
+    let component = |value: &Value, at: usize| match value.as_int() {
+        Some(n) => Ok(Value::Int(n)),
+        None => item(value, at),
     };
-    use crate::value::Value;
+    // If neither argument is a tuple, as with an integer and a set, Python asks the first for components and raises.
+    let of_b = |at: usize| match is_tuple(b) {
+        true => item(b, at),
+        false if is_tuple(a) => Ok(b.clone()),
+        false => Err(Refusal::Raises),
+    };
+    let first = operation(&component(a, 0)?, &of_b(0)?)?;
+    let second = operation(&component(a, 1)?, &of_b(1)?)?;
+    Ok(Value::pair(&first, &second))
+}
 
-    pub(in crate::primitives) fn call(
-        cx: &mut Context<'_>,
-        primitive: Primitive,
-        arguments: &[&Value],
-    ) -> PythonResult {
-        use Primitive as P;
-        match (primitive, arguments) {
-            (P::Add, &[a, b]) => by_component(cx, a, b, plus),
-            (P::Subtract, &[a, b]) => by_component(cx, a, b, minus),
-            (P::Multiply, &[a, b]) => by_component(cx, a, b, times),
-            (P::Divide, &[a, b]) => by_component(cx, a, b, quotient),
-            (P::Double, &[x]) => by_component(cx, x, &Value::Int(2), times),
-            (P::Halve, &[x]) => by_component(cx, x, &Value::Int(2), quotient),
-            (P::Increment, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
-                number(i64::from(int(a)?) + i64::from(int(b)?))
-            }),
-            (P::Decrement, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
-                number(i64::from(int(a)?) - i64::from(int(b)?))
-            }),
-            (P::Invert, &[x]) => each(cx, x, |n| -n),
-            (P::Sign, &[x]) => each(cx, x, i64::signum),
-            (P::Crement, &[x]) => each(cx, x, |n| n + n.signum()),
-            (P::Toivec, &[i]) => Ok(Value::pair(i, &Value::Int(0))),
-            (P::Tojvec, &[j]) => Ok(Value::pair(&Value::Int(0), j)),
-            (P::Greater, &[a, b]) => less(b, a).map(Value::Bool),
-            _ => Err(Refusal::Raises),
+/// `a * b` of an integer and a tuple, which is repeated.
+fn times(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
+    let (value, n) = match (a.as_int(), b.as_int()) {
+        (None, Some(n)) => (a, n),
+        (Some(n), None) => (b, n),
+        _ => return Err(Refusal::Raises),
+    };
+    let once = tuple(value)?;
+    let n = n.max(0).unsigned_abs();
+    cx.reserve(u64::from(n) * u64::from(value.own_weight()))?;
+    let mut all = cx.collector(ContainerKind::Tuple);
+    if !once.is_empty() {
+        for _ in 0..n {
+            all.extend(cx, once)?;
         }
     }
-
-    /// An operation on two numbers, or on other types for which Python defines it.
-    type Operation = fn(&mut Context<'_>, &Value, &Value) -> PythonResult;
-
-    /// The pair of the results of the operation for the components; an integer counts for both. Components after the
-    /// second are not read.
-    fn by_component(
-        cx: &mut Context<'_>,
-        a: &Value,
-        b: &Value,
-        operation: Operation,
-    ) -> PythonResult {
-        if a.as_int().is_some() && b.as_int().is_some() {
-            return operation(cx, a, b);
-        }
-        let component = |value: &Value, at: usize| match value.as_int() {
-            Some(n) => Ok(Value::Int(n)),
-            None => item(value, at),
-        };
-        // If neither argument is a tuple, as with an integer and a set, Python asks the first for components and raises.
-        let of_b = |at: usize| match is_tuple(b) {
-            true => item(b, at),
-            false if is_tuple(a) => Ok(b.clone()),
-            false => Err(Refusal::Raises),
-        };
-        let first = operation(cx, &component(a, 0)?, &of_b(0)?)?;
-        let second = operation(cx, &component(a, 1)?, &of_b(1)?)?;
-        Ok(Value::pair(&first, &second))
-    }
-
-    /// The function applied to the integer, or to the first two components.
-    fn each(cx: &mut Context<'_>, x: &Value, function: fn(i64) -> i64) -> PythonResult {
-        let apply = |x: &Value| number(function(i64::from(int(x)?)));
-        cx.work(1)?;
-        match x.as_int() {
-            Some(_) => apply(x),
-            None => Ok(Value::pair(&apply(&item(x, 0)?)?, &apply(&item(x, 1)?)?)),
-        }
-    }
-
-    /// `a * b`: a tuple is repeated.
-    fn times(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-        match (a.as_int(), b.as_int()) {
-            (Some(a), Some(b)) => number(i64::from(a) * i64::from(b)),
-            (None, Some(n)) => repeated(cx, a, n),
-            (Some(n), None) => repeated(cx, b, n),
-            (None, None) => Err(Refusal::Raises),
-        }
-    }
-
-    fn repeated(cx: &mut Context<'_>, value: &Value, n: i32) -> PythonResult {
-        let once = tuple(value)?;
-        let n = n.max(0).unsigned_abs();
-        cx.reserve(u64::from(n) * u64::from(value.own_weight()))?;
-        let mut all = cx.collector(ContainerKind::Tuple);
-        if !once.is_empty() {
-            for _ in 0..n {
-                all.extend(cx, once)?;
-            }
-        }
-        Ok(all.finish(cx)?)
-    }
-
-    /// `a // b`
-    fn quotient(_: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-        let (a, b) = (i64::from(int(a)?), i64::from(int(b)?));
-        if b == 0 {
-            return Err(ErrorKind::DivisionByZero.into());
-        }
-        number(a.div_euclid(b) - i64::from(b < 0 && a.rem_euclid(b) != 0))
-    }
+    Ok(all.finish(cx)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Primitive as P;
+    use crate::primitives::testing::{at, call};
 
     #[test]
     fn integers_count_for_both_components_of_a_pair() {
-        let pair = Number::Pair(Loc::new(3, -4));
-        assert_eq!(add(Number::Int(1), pair), Ok(Number::Pair(Loc::new(4, -3))));
-        assert_eq!(
-            subtract(pair, Number::Int(1)),
-            Ok(Number::Pair(Loc::new(2, -5)))
-        );
-        assert_eq!(multiply(pair, pair), Ok(Number::Pair(Loc::new(9, 16))));
+        let pair = at(3, -4);
+        assert_eq!(call(P::Add, &[&Value::Int(1), &pair]), Ok(at(4, -3)));
+        assert_eq!(call(P::Subtract, &[&pair, &Value::Int(1)]), Ok(at(2, -5)));
+        assert_eq!(call(P::Multiply, &[&pair, &pair]), Ok(at(9, 16)));
     }
 
     #[test]
@@ -344,19 +245,18 @@ mod tests {
         ] {
             assert_eq!(floor_div(a, b), Ok(quotient), "{a} // {b}");
         }
-        assert_eq!(
-            divide(Number::Int(1), Number::Int(0)),
-            Err(ErrorKind::DivisionByZero)
-        );
-        assert_eq!(halve(Number::Int(-3)), Ok(Number::Int(-2)));
+        let zero = call(P::Divide, &[&Value::Int(1), &Value::Int(0)]);
+        assert_eq!(zero, Err(ErrorKind::DivisionByZero));
+        assert_eq!(call(P::Halve, &[&Value::Int(-3)]), Ok(Value::Int(-2)));
     }
 
     #[test]
     fn integers_past_the_bound_are_a_limit() {
-        let large = Number::Int(MAX_INT);
-        assert_eq!(increment(large), Err(Limit::Integer.into()));
-        assert_eq!(multiply(large, large), Err(Limit::Integer.into()));
-        assert_eq!(invert(large), Ok(Number::Int(-MAX_INT)));
+        let large = &Value::Int(MAX_INT);
+        assert_eq!(call(P::Increment, &[large]), Err(Limit::Integer.into()));
+        let square = call(P::Multiply, &[large, large]);
+        assert_eq!(square, Err(Limit::Integer.into()));
+        assert_eq!(call(P::Invert, &[large]), Ok(Value::Int(-MAX_INT)));
     }
 
     #[test]
@@ -379,18 +279,16 @@ mod tests {
             ),
             (Value::empty_set(), "0", "0"),
         ] {
-            let found = [minimum, maximum]
-                .map(|of| of(container.as_container().unwrap()).unwrap().to_string());
+            let found =
+                [P::Minimum, P::Maximum].map(|of| call(of, &[&container]).unwrap().to_string());
             assert_eq!(found, [smallest, largest], "{container}");
         }
-        let cell = cells[0].as_container().unwrap();
-        assert!(maximum(cell).is_err());
+        assert!(call(P::Maximum, &[&cells[0]]).is_err());
     }
 
     #[test]
     fn steps_away_from_zero() {
-        let pair = Number::Pair(Loc::new(-2, 0));
-        assert_eq!(crement(pair), Ok(Number::Pair(Loc::new(-3, 0))));
-        assert_eq!(sign(pair), Ok(Number::Pair(Loc::new(-1, 0))));
+        assert_eq!(call(P::Crement, &[&at(-2, 0)]), Ok(at(-3, 0)));
+        assert_eq!(call(P::Sign, &[&at(-2, 0)]), Ok(at(-1, 0)));
     }
 }

@@ -2,14 +2,12 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+pub(super) use untyped::call as untyped;
 
 use arc_isa::ContainerKind;
 
-use super::containers::keep_elements;
-use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
 use crate::grid::Grid;
-use crate::patch::Loc;
 use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
 use crate::value::container::{Container, Items};
@@ -52,17 +50,7 @@ impl Histogram {
 
 /// The most common colour; of several, the one that is first in the set of all of them.
 pub(super) fn background(grid: &Grid) -> EvalResult<i8> {
-    let histogram = Histogram::of(grid);
-    let most = histogram.iter().map(|(_, count)| count).max();
-    let most = most.ok_or(ErrorKind::Empty)?;
-    let mut all = histogram.iter().filter(|&(_, count)| count == most);
-    let (colour, _) = all.next().ok_or(ErrorKind::Empty)?;
-    if all.next().is_none() {
-        return Ok(colour);
-    }
-    let mut in_order = iteration_order_of(&first_seen(grid, &histogram)).into_iter();
-    let found = in_order.find(|colour| histogram.counts[usize::from(*colour as u8)] == most);
-    Ok(found.map_or(colour, |colour| colour as i8))
+    commonest(Piece::Grid(grid), Ordering::Greater).map(|colour| colour as i8)
 }
 
 /// The colours of a grid in the order in which they are met, row by row.
@@ -133,9 +121,6 @@ fn counts(element: Piece<'_>) -> Vec<(i32, u32)> {
 }
 
 pub(super) fn mostcolor(element: Piece<'_>) -> EvalResult<i32> {
-    if let Piece::Grid(grid) = element {
-        return background(grid).map(i32::from);
-    }
     commonest(element, Ordering::Greater)
 }
 
@@ -213,15 +198,6 @@ pub(super) fn colorcount(element: Piece<'_>, value: i32) -> i32 {
     }
 }
 
-pub(super) fn colorfilter(
-    cx: &mut Context<'_>,
-    objs: Container<'_>,
-    value: i32,
-) -> EvalResult<Value> {
-    let value = Value::Int(value);
-    keep_elements(cx, objs, |object| Ok(first_component(object)? == value))
-}
-
 /// The colour of an object's first cell.
 fn first_component(object: Container<'_>) -> EvalResult<Value> {
     // Ascending cells ascend by colour, so the first and the last show whether there is one colour.
@@ -295,22 +271,17 @@ pub(super) fn cellwise(a: &Grid, b: &Grid, fallback: i32) -> EvalResult<Grid> {
     ))
 }
 
-pub(super) fn index(grid: &Grid, loc: Loc) -> EvalResult<Value> {
-    grid.require_row()?;
-    Ok(grid
-        .get(loc)
-        .map_or(Value::Nothing, |colour| Value::Int(i32::from(colour))))
-}
-
 /// What Python returns for grids whose cells are not colours, and for arguments that are not colours.
 pub(super) mod untyped {
 
     use arc_isa::Primitive;
 
+    use super::{Container, first_component};
     use crate::budget::Context;
+    use crate::primitives::containers::keep_elements;
     use crate::primitives::untyped::{
-        PythonResult, Refusal, cells, copied_set_of, elements, grid_of, int, is_tuple, item,
-        length, list, rows, set_of, sides, tuple, tuple_rows_of_tuples, unpack,
+        PythonResult, Refusal, cell_of, cells, copied_set_of, elements, grid_of, int, is_tuple,
+        length, list, rows, sides, tuple, tuple_rows_of_tuples, unpack,
     };
     use crate::value::Value;
 
@@ -332,7 +303,10 @@ pub(super) mod untyped {
                 Ok(Value::Int(length(&Value::set(colours(element)?))? as i32))
             }
             (P::Colorcount, &[element, value]) => colorcount(element, value),
-            (P::Colorfilter, &[objects, value]) => colorfilter(cx, objects, value),
+            (P::Colorfilter, &[objects, value]) => {
+                let has_value = |object: Container<'_>| Ok(first_component(object)? == *value);
+                Ok(keep_elements(cx, elements(objects)?, has_value)?)
+            }
             (P::Replace, &[grid, replacee, replacer]) => {
                 recoloured(cx, grid, &[(replacee, replacer)])
             }
@@ -370,17 +344,6 @@ pub(super) mod untyped {
         Ok(Value::Int(count as i32))
     }
 
-    fn colorfilter(cx: &mut Context<'_>, objects: &Value, value: &Value) -> PythonResult {
-        let mut kept = Vec::new();
-        for object in list(objects)? {
-            let first = elements(&object)?.value(0).ok_or(Refusal::Raises)?;
-            if item(&first, 0)? == *value {
-                kept.push(object);
-            }
-        }
-        set_of(cx, kept)
-    }
-
     /// The rows with each cell that equals the first element of a pair replaced by the second.
     fn recoloured(
         cx: &mut Context<'_>,
@@ -400,7 +363,7 @@ pub(super) mod untyped {
         for (i, row) in cells(a)?.into_iter().enumerate() {
             let mut same_or_fallback = Vec::new();
             for (j, cell) in row.into_iter().enumerate() {
-                let same = item(&item(b, i)?, j)? == cell;
+                let same = cell_of(b, i, j)? == cell;
                 same_or_fallback.push(if same { cell } else { fallback.clone() });
             }
             all.push(same_or_fallback);
@@ -421,14 +384,14 @@ pub(super) mod untyped {
             return Ok(Value::Nothing);
         }
         tuple(loc)?;
-        item(&item(grid, i as usize)?, j as usize)
+        cell_of(grid, i as usize, j as usize)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patch::{Cell, Object};
+    use crate::patch::{Cell, Loc, Object};
     use crate::primitives::testing::call;
     use crate::{Interpreter, Primitive};
 
@@ -507,12 +470,13 @@ mod tests {
     #[test]
     fn off_the_grid_there_is_nothing() {
         let start = grid(&[&[1, 2]]);
-        assert_eq!(index(&start, Loc::new(0, 1)), Ok(Value::Int(2)));
-        assert_eq!(index(&start, Loc::new(0, -1)), Ok(Value::Nothing));
-        assert_eq!(
-            index(&Grid::default(), Loc::new(0, 0)),
-            Err(ErrorKind::Empty)
-        );
+        let index = |grid: &Grid, j| {
+            let loc = Value::Loc(Loc::new(0, j));
+            call(Primitive::Index, &[&grid.clone().into(), &loc])
+        };
+        assert_eq!(index(&start, 1), Ok(Value::Int(2)));
+        assert_eq!(index(&start, -1), Ok(Value::Nothing));
+        assert_eq!(index(&Grid::default(), 0), Err(ErrorKind::Empty));
     }
 
     #[test]

@@ -5,6 +5,9 @@ use std::cmp::Ordering;
 
 use arc_isa::{ContainerKind, Primitive, Type};
 
+use super::untyped::{
+    PythonResult, Refusal, elements, empty_like, int, is_empty, no_pairs, number,
+};
 use crate::budget::{Context, Identity};
 use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -442,14 +445,6 @@ pub(super) fn branch(condition: bool, a: &Value, b: &Value) -> Value {
     if condition { a.clone() } else { b.clone() }
 }
 
-pub(super) fn sizefilter(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    n: i32,
-) -> EvalResult<Value> {
-    keep_elements(cx, container, |item| Ok(item.len() as i64 == i64::from(n)))
-}
-
 /// The set of the elements, all of them containers, for which `condition` holds.
 pub(super) fn keep_elements(
     cx: &mut Context<'_>,
@@ -481,49 +476,31 @@ fn inner(item: &Value) -> EvalResult<Container<'_>> {
     })
 }
 
-/// What Python returns for arguments that do not have the types of their rows.
-pub(super) mod untyped {
-    use arc_isa::Primitive;
-
-    use crate::budget::Context;
-    use crate::primitives::untyped::{
-        PythonResult, Refusal, empty_like, int, is_empty, length, list, no_pairs, number, set_of,
-    };
-    use crate::value::Value;
-
-    pub(in crate::primitives) fn call(
-        cx: &mut Context<'_>,
-        primitive: Primitive,
-        arguments: &[&Value],
-    ) -> PythonResult {
-        use Primitive as P;
-        match (primitive, arguments) {
-            (P::Intersection, &[Value::Bool(a), Value::Bool(b)]) => Ok(Value::Bool(*a && *b)),
-            (P::Intersection, &[a, b]) => number(i64::from(int(a)? & int(b)?)),
-            (P::Dedupe, &[tup]) if is_empty(tup) => Ok(Value::tuple(Vec::new())),
-            (P::Difference, &[a, _]) if is_empty(a) => empty_like(a),
-            (P::Product, &[a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
-            (P::Sizefilter, &[container, n]) => sizefilter(cx, container, n),
-            _ => Err(Refusal::Raises),
+/// Of arguments of any types.
+pub(super) fn untyped(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
+    use Primitive as P;
+    match (primitive, arguments) {
+        (P::Intersection, &[Value::Bool(a), Value::Bool(b)]) => Ok(Value::Bool(*a && *b)),
+        (P::Intersection, &[a, b]) => number(i64::from(int(a)? & int(b)?)),
+        (P::Dedupe, &[tup]) if is_empty(tup) => Ok(Value::tuple(Vec::new())),
+        (P::Difference, &[a, _]) if is_empty(a) => empty_like(a),
+        (P::Product, &[a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+        // A number of elements never equals a value that is not a number.
+        (P::Sizefilter, &[container, n]) => {
+            let has_n = |item: Container<'_>| Ok(Some(item.len() as i32) == n.as_int());
+            Ok(keep_elements(cx, elements(container)?, has_n)?)
         }
-    }
-
-    /// A number of elements never equals a value that is not a number.
-    fn sizefilter(cx: &mut Context<'_>, container: &Value, n: &Value) -> PythonResult {
-        let mut kept = Vec::new();
-        for element in list(container)? {
-            if Value::Int(length(&element)? as i32) == *n {
-                kept.push(element);
-            }
-        }
-        set_of(cx, kept)
+        _ => Err(Refusal::Raises),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Primitive;
     use crate::primitives::testing::{call, ints};
 
     #[test]

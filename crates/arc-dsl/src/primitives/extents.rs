@@ -1,12 +1,21 @@
 //! Size and place of grids and patches, in cells.
 
-use super::arithmetic::floor_div;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use arc_isa::{ContainerKind, Primitive};
+use smallvec::{SmallVec, smallvec};
+
+use super::untyped::{
+    PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, length, of_indices,
+    outermost, rows, to_indices, typed, unpack, width_of_first,
+};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
-use crate::grid::Grid;
 use crate::patch::{Cell, Loc, Object};
-use crate::types::{Patch, PatchItems, Piece};
+use crate::types::{Patch, as_pair, as_patch};
 use crate::value::Value;
+use crate::value::container::Container;
 
 /// The bounding box of a patch, with inclusive edges.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +45,16 @@ impl Bounds {
         }))
     }
 
+    /// The box around the locations of a patch, whose colours may be any values.
+    pub(super) fn of_patch(patch: &Value) -> PythonResult<Self> {
+        if let Some(patch) = as_patch(patch) {
+            return Ok(Self::of(patch.borrow().locs())?);
+        }
+        let indices = to_indices(patch)?;
+        let indices = as_patch(&indices).ok_or(Refusal::Raises)?;
+        Ok(Self::of(indices.borrow().locs())?)
+    }
+
     pub(super) fn height(self) -> i32 {
         self.bottom - self.top + 1
     }
@@ -47,152 +66,6 @@ impl Bounds {
     pub(super) fn start(self) -> Loc {
         Loc::new(self.top, self.left)
     }
-}
-
-pub(super) fn height(piece: Piece<'_>) -> i32 {
-    shape(piece).i
-}
-
-pub(super) fn width(piece: Piece<'_>) -> i32 {
-    shape(piece).j
-}
-
-pub(super) fn shape(piece: Piece<'_>) -> Loc {
-    match piece {
-        Piece::Grid(grid) => Loc::new(grid.height() as i32, grid.width() as i32),
-        Piece::Patch(patch) => extent(patch),
-    }
-}
-
-/// Rows and columns of a patch: for a set, those of its bounding box. The DSL treats a tuple as the rows of a grid, so
-/// here each element is a row of two cells.
-pub(super) fn extent(patch: Patch<'_>) -> Loc {
-    if patch.is_tuple() && !patch.is_empty() {
-        return Loc::new(patch.len() as i32, 2);
-    }
-    bounding_box(patch)
-}
-
-/// Rows and columns of the bounding box.
-fn bounding_box(patch: Patch<'_>) -> Loc {
-    Bounds::of(patch.locs()).map_or(Loc::default(), |b| Loc::new(b.height(), b.width()))
-}
-
-pub(super) fn portrait(piece: Piece<'_>) -> bool {
-    let shape = shape(piece);
-    shape.i > shape.j
-}
-
-pub(super) fn square(piece: Piece<'_>) -> EvalResult<bool> {
-    let shape = shape(piece);
-    match piece {
-        Piece::Grid(grid) => grid.require_row().map(|()| shape.i == shape.j),
-        Piece::Patch(patch) => Ok(shape.i == shape.j && fills(patch, shape)),
-    }
-}
-
-pub(super) fn vline(patch: Patch<'_>) -> bool {
-    let shape = extent(patch);
-    shape.j == 1 && fills(patch, shape)
-}
-
-pub(super) fn hline(patch: Patch<'_>) -> bool {
-    let shape = extent(patch);
-    shape.i == 1 && fills(patch, shape)
-}
-
-fn fills(patch: Patch<'_>, shape: Loc) -> bool {
-    i64::from(shape.i) * i64::from(shape.j) == patch.len() as i64
-}
-
-pub(super) fn uppermost(patch: Patch<'_>) -> EvalResult<i32> {
-    Ok(Bounds::of(patch.locs())?.top)
-}
-
-pub(super) fn lowermost(patch: Patch<'_>) -> EvalResult<i32> {
-    Ok(Bounds::of(patch.locs())?.bottom)
-}
-
-pub(super) fn leftmost(patch: Patch<'_>) -> EvalResult<i32> {
-    Ok(Bounds::of(patch.locs())?.left)
-}
-
-pub(super) fn rightmost(patch: Patch<'_>) -> EvalResult<i32> {
-    Ok(Bounds::of(patch.locs())?.right)
-}
-
-pub(super) fn ulcorner(patch: Patch<'_>) -> Value {
-    corner(patch, Bounds::start)
-}
-
-pub(super) fn urcorner(patch: Patch<'_>) -> Value {
-    corner(patch, |b| Loc::new(b.top, b.right))
-}
-
-pub(super) fn llcorner(patch: Patch<'_>) -> Value {
-    corner(patch, |b| Loc::new(b.bottom, b.left))
-}
-
-pub(super) fn lrcorner(patch: Patch<'_>) -> Value {
-    corner(patch, |b| Loc::new(b.bottom, b.right))
-}
-
-/// A corner; the empty tuple for an empty patch, as in Python.
-fn corner(patch: Patch<'_>, corner: impl FnOnce(Bounds) -> Loc) -> Value {
-    Bounds::of(patch.locs()).map_or_else(|_| Value::tuple(vec![]), |b| corner(b).into())
-}
-
-pub(super) fn center(patch: Patch<'_>) -> EvalResult<Loc> {
-    middle(patch, extent(patch))
-}
-
-/// The middle of a patch of this shape, rounded down and to the right.
-fn middle(patch: Patch<'_>, shape: Loc) -> EvalResult<Loc> {
-    let start = Bounds::of(patch.locs())?.start();
-    Ok(Loc::new(start.i + shape.i / 2, start.j + shape.j / 2))
-}
-
-pub(super) fn centerofmass(patch: Patch<'_>) -> EvalResult<Value> {
-    if patch.is_empty() {
-        return Ok(Value::tuple(vec![]));
-    }
-    // The mean is over the set of locations, but the number of cells counts a location once for each of its colours.
-    let (mut rows, mut columns) = (0, 0);
-    let mut add = |loc: Loc| {
-        rows += i64::from(loc.i);
-        columns += i64::from(loc.j);
-    };
-    match patch.items {
-        PatchItems::Cells(_) => patch
-            .indices()
-            .as_slice()
-            .iter()
-            .copied()
-            .for_each(&mut add),
-        PatchItems::Locs(locs) => locs.iter().copied().for_each(&mut add),
-    }
-    let count = patch.len() as i64;
-    Ok(Loc::new(
-        floor_div(rows, count)? as i32,
-        floor_div(columns, count)? as i32,
-    )
-    .into())
-}
-
-pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> EvalResult<Loc> {
-    // The cells of a tuple are first converted to a set of locations; a tuple of locations stays a tuple.
-    let middle = |patch: Patch<'_>| match patch.items {
-        PatchItems::Cells(_) => middle(patch, bounding_box(patch)),
-        PatchItems::Locs(_) => center(patch),
-    };
-    let (a, b) = (middle(a)?, middle(b)?);
-    let down = (b.i - a.i).signum();
-    // On the same row, the second patch counts as left unless it is to the right.
-    let right = if a.j < b.j { 1 } else { -1 };
-    Ok(Loc::new(
-        down,
-        if down != 0 && a.j == b.j { 0 } else { right },
-    ))
 }
 
 pub(super) fn hmatching(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> EvalResult<bool> {
@@ -237,31 +110,13 @@ pub(super) fn adjacent(cx: &mut Context<'_>, a: Patch<'_>, b: Patch<'_>) -> Eval
     Ok(manhattan(cx, a, b)? == 1)
 }
 
-pub(super) fn bordering(patch: Patch<'_>, grid: &Grid) -> EvalResult<bool> {
-    let bounds = Bounds::of(patch.locs())?;
-    if bounds.top == 0 || bounds.left == 0 || bounds.bottom == grid.height() as i32 - 1 {
-        return Ok(true);
-    }
-    grid.require_row()?;
-    Ok(bounds.right == grid.width() as i32 - 1)
-}
-
-pub(super) fn gravitate(
-    cx: &mut Context<'_>,
-    source: Patch<'_>,
-    destination: Patch<'_>,
-) -> EvalResult<Loc> {
-    let centres = [center(source)?, center(destination)?];
-    moved_until_adjacent(cx, source, destination, centres)
-}
-
 /// How far the source is moved, in the direction from the first of these centres to the second.
 fn moved_until_adjacent(
     cx: &mut Context<'_>,
     source: Patch<'_>,
     destination: Patch<'_>,
     [from, to]: [Loc; 2],
-) -> EvalResult<Loc> {
+) -> PythonResult<Loc> {
     // A cell is looked up on three lines.
     const LOOK_UPS: u64 = 8;
     let down = vmatching(cx, source, destination)?;
@@ -340,25 +195,12 @@ fn steps_until_adjacent(source: impl Iterator<Item = (i32, i32)>, there: &Lines)
     adjacent.trailing_zeros().min(MOST) as i32
 }
 
-pub(super) fn hperiod(cx: &mut Context<'_>, obj: Patch<'_>) -> EvalResult<i32> {
-    period(cx, obj.cells().iter().copied().collect())
-}
-
-pub(super) fn vperiod(cx: &mut Context<'_>, obj: Patch<'_>) -> EvalResult<i32> {
-    let turned = obj
-        .cells()
-        .iter()
-        .map(|cell| Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)));
-    period(cx, turned.collect())
-}
-
 /// The smallest shift back along the rows that moves every cell onto a cell of its colour, as far as it stays inside
 /// the bounding box; the whole width if there is none.
 ///
 /// A cell of the last column stays inside for every shift. So only the shifts from it to other cells of its row have to
 /// be tried.
-#[allow(clippy::needless_pass_by_value, reason = "it is made for this")]
-fn period(cx: &mut Context<'_>, object: Object) -> EvalResult<i32> {
+fn repetition(cx: &mut Context<'_>, object: &Object) -> EvalResult<i32> {
     let Ok(bounds) = Bounds::of(object.as_slice().iter().map(|cell| cell.loc)) else {
         return Ok(0);
     };
@@ -400,205 +242,232 @@ fn period(cx: &mut Context<'_>, object: Object) -> EvalResult<i32> {
     Ok(bounds.width())
 }
 
-/// What Python measures on arguments that do not have the types of their rows.
-pub(super) mod untyped {
-    use std::borrow::Cow;
-    use std::cmp::Ordering;
+/// Of arguments of any types.
+pub(super) fn untyped(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
+    use Primitive as P;
+    match (primitive, arguments) {
+        (P::Height, &[piece]) => height(piece).map(Value::Int),
+        (P::Width, &[piece]) => width(piece).map(Value::Int),
+        (P::Shape, &[piece]) => shape(piece).map(Value::Loc),
+        (P::Portrait, &[piece]) => shape(piece).map(|shape| Value::Bool(shape.i > shape.j)),
+        (P::Square, &[piece]) => square(piece).map(Value::Bool),
+        // Whether it is as long as its number of elements, and one wide; the width is checked last.
+        (P::Vline, &[patch]) => Ok(Value::Bool(
+            height(patch)? as usize == length(patch)? && width(patch)? == 1,
+        )),
+        (P::Hline, &[patch]) => Ok(Value::Bool(
+            width(patch)? as usize == length(patch)? && height(patch)? == 1,
+        )),
+        (P::Uppermost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.top)),
+        (P::Lowermost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.bottom)),
+        (P::Leftmost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.left)),
+        (P::Rightmost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.right)),
+        (P::Ulcorner, &[patch]) => corner(patch, UPPER_LEFT),
+        (P::Urcorner, &[patch]) => corner(patch, UPPER_RIGHT),
+        (P::Llcorner, &[patch]) => corner(patch, LOWER_LEFT),
+        (P::Lrcorner, &[patch]) => corner(patch, LOWER_RIGHT),
+        (P::Center, &[patch]) => center(patch).map(Value::Loc),
+        // The mean is over the set of locations, but the number of cells counts one once for each of its colours.
+        (P::Centerofmass, &[patch]) => mean(&to_indices(patch)?, length(patch)?),
+        (P::Position, &[a, b]) => {
+            // The cells of a tuple are first converted to a set of locations; a tuple of locations stays a tuple.
+            let middle = |patch| {
+                if is_tuple(patch) {
+                    center(&to_indices(patch)?)
+                } else {
+                    center(patch)
+                }
+            };
+            Ok(Value::Loc(position(middle(a)?, middle(b)?)))
+        }
+        (P::Bordering, &[patch, grid]) => bordering(patch, grid).map(Value::Bool),
+        // Python computes a tuple's centre from its length, and from the centres the direction of the moves.
+        (P::Gravitate, &[source, destination]) => {
+            let centres = [center(source)?, center(destination)?];
+            let (source, destination) = (located(source)?, located(destination)?);
+            let patches = (as_patch(&source), as_patch(&destination));
+            let (Some(source), Some(destination)) = patches else {
+                return Err(Refusal::Raises);
+            };
+            let (source, destination) = (source.borrow(), destination.borrow());
+            moved_until_adjacent(cx, source, destination, centres).map(Value::Loc)
+        }
+        (P::Hperiod | P::Vperiod, &[object]) => period(cx, primitive, object),
+        _ => of_indices(cx, primitive, arguments),
+    }
+}
 
-    use arc_isa::{ContainerKind, Primitive};
+/// For each component of a corner, whether the least or the greatest is wanted.
+pub(super) const UPPER_LEFT: [Ordering; 2] = [Ordering::Less; 2];
+pub(super) const UPPER_RIGHT: [Ordering; 2] = [Ordering::Less, Ordering::Greater];
+pub(super) const LOWER_LEFT: [Ordering; 2] = [Ordering::Greater, Ordering::Less];
+pub(super) const LOWER_RIGHT: [Ordering; 2] = [Ordering::Greater; 2];
 
-    use crate::budget::Context;
-    use crate::patch::Loc;
-    use crate::primitives::untyped::{
-        PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, item, length,
-        of_indices, outermost, rows, to_indices, typed, unpack,
-    };
-    use crate::types::as_patch;
-    use crate::value::Value;
+/// The number of rows: of a set those of its bounding box.
+fn height(piece: &Value) -> PythonResult<i32> {
+    match elements(piece)?.kind {
+        ContainerKind::Tuple => Ok(length(piece)? as i32),
+        ContainerKind::Set => Ok(shape(piece)?.i),
+    }
+}
 
-    pub(in crate::primitives) fn call(
-        cx: &mut Context<'_>,
-        primitive: Primitive,
-        arguments: &[&Value],
-    ) -> PythonResult {
-        use Primitive as P;
-        match (primitive, arguments) {
-            (P::Height, &[piece]) => height(cx, piece).map(Value::Int),
-            (P::Width, &[piece]) => width(cx, piece).map(Value::Int),
-            (P::Shape, &[piece]) => shape(cx, piece).map(Value::Loc),
-            (P::Portrait, &[piece]) => Ok(Value::Bool(height(cx, piece)? > width(cx, piece)?)),
-            (P::Square, &[piece]) => square(cx, piece).map(Value::Bool),
-            (P::Vline, &[patch]) => line(cx, patch, height, width).map(Value::Bool),
-            (P::Hline, &[patch]) => line(cx, patch, width, height).map(Value::Bool),
-            (P::Ulcorner, &[patch]) => corner(patch, UPPER_LEFT),
-            (P::Urcorner, &[patch]) => corner(patch, UPPER_RIGHT),
-            (P::Llcorner, &[patch]) => corner(patch, LOWER_LEFT),
-            (P::Lrcorner, &[patch]) => corner(patch, LOWER_RIGHT),
-            (P::Center, &[patch]) => center(cx, patch).map(Value::Loc),
-            (P::Centerofmass, &[patch]) => centerofmass(patch),
-            (P::Position, &[a, b]) => {
-                let (from, to) = (to_indices(a)?, to_indices(b)?);
-                let (from, to) = (center(cx, &from)?, center(cx, &to)?);
-                Ok(Value::Loc(position(from, to)))
-            }
-            (P::Bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
-            // Python computes a tuple's centre from its length, and from the centres the direction of the moves.
-            (P::Gravitate, &[source, destination])
-                if arguments.iter().any(|patch| is_tuple(patch)) =>
-            {
-                let centres = [center(cx, source)?, center(cx, destination)?];
-                let locs = |patch| -> PythonResult {
-                    let indices = to_indices(patch)?;
-                    let all = elements(&indices)?;
-                    Ok(Value::set(all.iter().map(Cow::into_owned)))
-                };
-                let (source, destination) = (locs(source)?, locs(destination)?);
-                let patches = (as_patch(&source), as_patch(&destination));
-                let (Some(source), Some(destination)) = patches else {
-                    return Err(Refusal::Raises);
-                };
-                let (source, destination) = (source.borrow(), destination.borrow());
-                let way = super::moved_until_adjacent(cx, source, destination, centres)?;
-                Ok(Value::Loc(way))
-            }
-            (P::Hperiod | P::Vperiod, &[object]) => period(cx, primitive, object),
-            _ => of_indices(cx, primitive, arguments),
+fn width(piece: &Value) -> PythonResult<i32> {
+    match elements(piece)?.kind {
+        ContainerKind::Tuple if !is_empty(piece) => Ok(width_of_first(piece)? as i32),
+        _ => Ok(shape(piece)?.j),
+    }
+}
+
+/// Rows and columns. The DSL treats a tuple as the rows of a grid, also if its elements are cells or locations.
+pub(super) fn shape(piece: &Value) -> PythonResult<Loc> {
+    if is_empty(piece) {
+        return Ok(Loc::default());
+    }
+    if is_tuple(piece) {
+        return Ok(Loc::new(height(piece)?, width(piece)?));
+    }
+    let bounds = Bounds::of_patch(piece)?;
+    Ok(Loc::new(bounds.height(), bounds.width()))
+}
+
+fn square(piece: &Value) -> PythonResult<bool> {
+    if is_tuple(piece) {
+        return Ok(length(piece)? == width_of_first(piece)?);
+    }
+    let Loc { i, j } = shape(piece)?;
+    Ok(i == j && i64::from(i) * i64::from(j) == length(piece)? as i64)
+}
+
+/// The outermost values of each component. More than two components are possible only if all are wanted alike.
+pub(super) fn corner(patch: &Value, wanted: [Ordering; 2]) -> PythonResult {
+    if let Ok(Bounds {
+        top,
+        left,
+        bottom,
+        right,
+    }) = Bounds::of_patch(patch)
+    {
+        let [i, j] = wanted;
+        let corner = Loc::new(
+            if i.is_lt() { top } else { bottom },
+            if j.is_lt() { left } else { right },
+        );
+        return Ok(Value::Loc(corner));
+    }
+    corner_of(&to_indices(patch)?, wanted)
+}
+
+/// The same of these locations.
+pub(crate) fn corner_of(locations: &Value, wanted: [Ordering; 2]) -> PythonResult {
+    let rows = rows(locations)?;
+    let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
+    if columns > 2 && wanted[0] != wanted[1] {
+        return Err(Refusal::Raises);
+    }
+    let mut corner = Vec::new();
+    for at in 0..columns {
+        let column: Vec<Value> = rows.iter().map(|row| row[at].clone()).collect();
+        corner.push(outermost(&column, wanted[at.min(1)])?);
+    }
+    Ok(Value::tuple(corner))
+}
+
+/// The middle, rounded down.
+fn center(patch: &Value) -> PythonResult<Loc> {
+    let (start, shape) = (Bounds::of_patch(patch)?.start(), shape(patch)?);
+    Ok(Loc::new(start.i + shape.i / 2, start.j + shape.j / 2))
+}
+
+/// The patch, or its locations if its colours are any values.
+fn located(patch: &Value) -> PythonResult<Cow<'_, Value>> {
+    match as_patch(patch) {
+        Some(_) => Ok(Cow::Borrowed(patch)),
+        None => to_indices(patch).map(Cow::Owned),
+    }
+}
+
+/// The mean of each component of these locations, for as many components as the shortest has.
+pub(crate) fn mean(indices: &Value, count: usize) -> PythonResult {
+    let lengths = elements(indices)?.iter_stored().map(|loc| length(&loc));
+    let lengths = lengths.collect::<PythonResult<SmallVec<[usize; 16]>>>()?;
+    let mut sums: SmallVec<[i64; 2]> = smallvec![0; lengths.into_iter().min().unwrap_or(0)];
+    for loc in elements(indices)?.iter_stored() {
+        for (sum, component) in sums.iter_mut().zip(elements(&loc)?.iter()) {
+            *sum += i64::from(int(&component)?);
         }
     }
+    let means = sums.iter().map(|sum| sum.div_euclid(count as i64));
+    Ok(Value::tuple(
+        means.map(|mean| Value::Int(mean as i32)).collect(),
+    ))
+}
 
-    /// For each component of a corner, whether the least or the greatest is wanted.
-    pub(in crate::primitives) const UPPER_LEFT: [Ordering; 2] = [Ordering::Less; 2];
-    pub(in crate::primitives) const UPPER_RIGHT: [Ordering; 2] =
-        [Ordering::Less, Ordering::Greater];
-    pub(in crate::primitives) const LOWER_LEFT: [Ordering; 2] = [Ordering::Greater, Ordering::Less];
-    pub(in crate::primitives) const LOWER_RIGHT: [Ordering; 2] = [Ordering::Greater; 2];
-
-    fn height(cx: &mut Context<'_>, piece: &Value) -> PythonResult<i32> {
-        match elements(piece)?.kind {
-            ContainerKind::Tuple => Ok(length(piece)? as i32),
-            ContainerKind::Set => int(&typed(cx, Primitive::Height, &[&to_indices(piece)?])?),
-        }
+/// The signs of the direction from one centre to the other; on the same row or column, only along it.
+pub(crate) fn position(from: Loc, to: Loc) -> Loc {
+    let sign = |from: i32, to: i32| if from < to { 1 } else { -1 };
+    let (down, right) = (sign(from.i, to.i), sign(from.j, to.j));
+    if from.i == to.i {
+        Loc::new(0, right)
+    } else if from.j == to.j {
+        Loc::new(down, 0)
+    } else {
+        Loc::new(down, right)
     }
+}
 
-    fn width(cx: &mut Context<'_>, piece: &Value) -> PythonResult<i32> {
-        match elements(piece)?.kind {
-            _ if is_empty(piece) => Ok(0),
-            ContainerKind::Tuple => Ok(length(&item(piece, 0)?)? as i32),
-            ContainerKind::Set => int(&typed(cx, Primitive::Width, &[&to_indices(piece)?])?),
-        }
+fn bordering(patch: &Value, grid: &Value) -> PythonResult<bool> {
+    let bounds = Bounds::of_patch(patch)?;
+    if bounds.top == 0 || bounds.left == 0 || bounds.bottom == length(grid)? as i32 - 1 {
+        return Ok(true);
     }
+    Ok(bounds.right == width_of_first(grid)? as i32 - 1)
+}
 
-    pub(in crate::primitives) fn shape(cx: &mut Context<'_>, piece: &Value) -> PythonResult<Loc> {
-        Ok(Loc::new(height(cx, piece)?, width(cx, piece)?))
-    }
-
-    fn square(cx: &mut Context<'_>, piece: &Value) -> PythonResult<bool> {
-        if is_tuple(piece) {
-            return Ok(length(piece)? == length(&item(piece, 0)?)?);
-        }
-        let Loc { i, j } = shape(cx, piece)?;
-        Ok(i == j && i64::from(i) * i64::from(j) == length(piece)? as i64)
-    }
-
-    type Side = fn(&mut Context<'_>, &Value) -> PythonResult<i32>;
-
-    /// Whether it is as long as its number of elements, and one wide; the width is checked last.
-    fn line(cx: &mut Context<'_>, patch: &Value, along: Side, across: Side) -> PythonResult<bool> {
-        Ok(along(cx, patch)? as usize == length(patch)? && across(cx, patch)? == 1)
-    }
-
-    /// The outermost values of each component. More than two components are possible only if all are wanted alike.
-    pub(in crate::primitives) fn corner(patch: &Value, wanted: [Ordering; 2]) -> PythonResult {
-        let rows = rows(&to_indices(patch)?)?;
-        let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
-        if columns > 2 && wanted[0] != wanted[1] {
-            return Err(Refusal::Raises);
-        }
-        let mut corner = Vec::new();
-        for at in 0..columns {
-            let column: Vec<Value> = rows.iter().map(|row| row[at].clone()).collect();
-            corner.push(outermost(&column, wanted[at.min(1)])?);
-        }
-        Ok(Value::tuple(corner))
-    }
-
-    fn center(cx: &mut Context<'_>, patch: &Value) -> PythonResult<Loc> {
-        let indices = to_indices(patch)?;
-        let mut side = |side| int(&typed(cx, side, &[&indices])?);
-        let (upper, left) = (side(Primitive::Uppermost)?, side(Primitive::Leftmost)?);
-        let Loc { i, j } = shape(cx, patch)?;
-        Ok(Loc::new(upper + i.div_euclid(2), left + j.div_euclid(2)))
-    }
-
-    /// The mean of each component, for as many components as the shortest element has.
-    fn centerofmass(patch: &Value) -> PythonResult {
-        let rows = rows(&to_indices(patch)?)?;
-        let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
-        let mut means = Vec::new();
-        for at in 0..columns {
-            let mut sum = 0;
-            for row in &rows {
-                sum += i64::from(int(&row[at])?);
-            }
-            means.push(Value::Int(sum.div_euclid(length(patch)? as i64) as i32));
-        }
-        Ok(Value::tuple(means))
-    }
-
-    /// The signs of the direction from one centre to the other; on the same row or column, only along it.
-    fn position(from: Loc, to: Loc) -> Loc {
-        let sign = |from: i32, to: i32| if from < to { 1 } else { -1 };
-        let (down, right) = (sign(from.i, to.i), sign(from.j, to.j));
-        if from.i == to.i {
-            Loc::new(0, right)
-        } else if from.j == to.j {
-            Loc::new(down, 0)
-        } else {
-            Loc::new(down, right)
-        }
-    }
-
-    fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult<bool> {
-        let patch = to_indices(patch)?;
-        let mut side = |side| int(&typed(cx, side, &[&patch])?);
-        if side(Primitive::Uppermost)? == 0 || side(Primitive::Leftmost)? == 0 {
-            return Ok(true);
-        }
-        if side(Primitive::Lowermost)? == length(grid)? as i32 - 1 {
-            return Ok(true);
-        }
-        Ok(side(Primitive::Rightmost)? == length(&item(grid, 0)?)? as i32 - 1)
-    }
-
-    /// For an object with any values as colours, which are only compared. Locations without colours are handled if they
-    /// are one column wide or one row high.
-    fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> PythonResult {
-        let container = elements(object)?;
+/// After how many columns or rows an object repeats. Its colours, which are only compared, may be any values. Locations
+/// without colours are handled if they are one column wide or one row high.
+fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> PythonResult {
+    let container = elements(object)?;
+    if !container.is_empty() && !is_coloured(container)? {
+        let back = typed(cx, Primitive::Normalize, &[object])?;
         let across = match primitive {
             Primitive::Hperiod => width,
             _ => height,
         };
-        if !is_coloured(container)? {
-            let back = typed(cx, Primitive::Normalize, &[object])?;
-            return match across(cx, &back)? {
-                n @ ..=1 => Ok(Value::Int(n)),
-                _ => Err(Refusal::Raises),
-            };
-        }
-        let mut colours: Vec<Value> = Vec::new();
-        for element in container.iter() {
-            colours.push(unpack(&element)?.0);
-        }
-        colours.sort();
-        colours.dedup();
-        let mut cells = Vec::new();
-        for element in container.iter() {
-            let (colour, loc) = unpack(&element)?;
-            let rank = colours.partition_point(|other| *other < colour);
-            cells.push(Value::pair(&Value::Int(rank as i32), &loc));
-        }
-        typed(cx, primitive, &[&Value::set(cells)])
+        return match across(&back)? {
+            n @ ..=1 => Ok(Value::Int(n)),
+            _ => Err(Refusal::Raises),
+        };
     }
+    let cells = match object {
+        Value::Object(object) => object.as_slice().to_vec(),
+        _ => ranked(container)?,
+    };
+    let placed = cells.into_iter().map(|cell| match primitive {
+        Primitive::Hperiod => cell,
+        _ => Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)),
+    });
+    Ok(Value::Int(repetition(cx, &placed.collect())?))
+}
+
+/// The cells with their colours replaced by their ranks.
+fn ranked(elements: Container<'_>) -> PythonResult<Vec<Cell>> {
+    let cells = elements.iter_stored().map(|cell| unpack(&cell));
+    let cells = cells.collect::<PythonResult<Vec<_>>>()?;
+    let mut colours: Vec<&Value> = cells.iter().map(|(colour, _)| colour).collect();
+    colours.sort();
+    colours.dedup();
+    let cell = |(colour, loc): &(Value, Value)| {
+        let rank = colours.partition_point(|other| *other < colour);
+        Some(Cell::new(rank as i32, as_pair(loc)?))
+    };
+    cells
+        .iter()
+        .map(|it| cell(it).ok_or(Refusal::Raises))
+        .collect()
 }
 
 #[cfg(test)]

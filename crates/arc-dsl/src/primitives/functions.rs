@@ -4,6 +4,9 @@ pub(super) use super::loops::{
     apply, argmax, argmin, extract, mapply, mfilter, mpapply, order, papply, prapply, sfilter,
     valmax, valmin,
 };
+use arc_isa::Primitive;
+
+use super::untyped::{PythonResult, Refusal, either_is_empty, empty_like, int, is_empty, no_pairs};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
@@ -14,51 +17,19 @@ fn function_value(kind: FunctionKind) -> Value {
     Function::new(kind).into()
 }
 
-pub(super) fn compose(outer: &Value, inner: &Value) -> Value {
-    function_value(FunctionKind::Compose {
-        outer: outer.clone(),
-        inner: inner.clone(),
-    })
-}
-
-pub(super) fn chain(h: &Value, g: &Value, f: &Value) -> Value {
-    function_value(FunctionKind::Chain {
-        h: h.clone(),
-        g: g.clone(),
-        f: f.clone(),
-    })
-}
-
-pub(super) fn matcher(function: &Value, target: &Value) -> Value {
-    function_value(FunctionKind::Matcher {
-        function: function.clone(),
-        target: target.clone(),
-    })
-}
-
-pub(super) fn fork(outer: &Value, a: &Value, b: &Value) -> Value {
-    function_value(FunctionKind::Fork {
-        outer: outer.clone(),
-        a: a.clone(),
-        b: b.clone(),
-    })
-}
-
 pub(super) fn rbind(function: &Value, fixed: &Value) -> Value {
-    let parameters = parameters_left(function);
     function_value(FunctionKind::RBind {
         function: function.clone(),
         fixed: fixed.clone(),
-        parameters,
+        parameters: parameters_left(function),
     })
 }
 
 pub(super) fn lbind(function: &Value, fixed: &Value) -> Value {
-    let parameters = parameters_left(function);
     function_value(FunctionKind::LBind {
         function: function.clone(),
         fixed: fixed.clone(),
-        parameters,
+        parameters: parameters_left(function),
     })
 }
 
@@ -82,17 +53,6 @@ fn parameters_left(function: &Value) -> u8 {
 /// other (`sys.getrecursionlimit()`), of which a program and the module that calls it are two.
 pub const MOST_ROUNDS: i32 = 998;
 
-pub(super) fn power(function: &Value, n: i32) -> EvalResult<Value> {
-    match n {
-        1 => Ok(function.clone()),
-        2..=MOST_ROUNDS => Ok(function_value(FunctionKind::Power {
-            function: function.clone(),
-            n,
-        })),
-        _ => Err(ErrorKind::Recursion(n)),
-    }
-}
-
 pub(super) fn rapply(
     cx: &mut Context<'_>,
     functions: Container<'_>,
@@ -106,52 +66,58 @@ pub(super) fn rapply(
     results.finish(cx)
 }
 
-/// What Python returns for arguments that should be functions and are not: combinators build a function all the same,
-/// which fails when it is called, and loops over empty containers call nothing.
-pub(super) mod untyped {
-    use arc_isa::Primitive;
-
-    use crate::budget::Context;
-    use crate::primitives::untyped::{
-        PythonResult, Refusal, either_is_empty, empty_like, is_empty, no_pairs,
-    };
-    use crate::value::Value;
-
-    pub(in crate::primitives) fn call(
-        _: &mut Context<'_>,
-        primitive: Primitive,
-        arguments: &[&Value],
-    ) -> PythonResult {
-        use Primitive as P;
-        match (primitive, arguments) {
-            (P::Compose, &[outer, inner]) => Ok(super::compose(outer, inner)),
-            (P::Chain, &[h, g, f]) => Ok(super::chain(h, g, f)),
-            (P::Fork, &[outer, a, b]) => Ok(super::fork(outer, a, b)),
-            (P::Matcher, &[function, target]) => Ok(super::matcher(function, target)),
-            (P::Power, &[function, n]) => match n.as_int() {
-                Some(n) => Ok(super::power(function, n)?),
-                None => Err(Refusal::Raises),
-            },
-            (P::Apply | P::Mapply, &[_, container])
-            | (P::Sfilter | P::Mfilter, &[container, _])
-                if is_empty(container) =>
-            {
-                empty_like(container)
-            }
-            (P::Order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
-            (P::Papply | P::Mpapply, &[_, a, b]) if either_is_empty(a, b) => {
-                Ok(Value::tuple(Vec::new()))
-            }
-            (P::Prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
-            _ => Err(Refusal::Raises),
+/// Of arguments of any types. Combinators build a function of what is none, which fails when it is called, and loops over
+/// empty containers call nothing.
+pub(super) fn untyped(
+    _: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
+    use Primitive as P;
+    match (primitive, arguments) {
+        (P::Compose, &[outer, inner]) => Ok(function_value(FunctionKind::Compose {
+            outer: outer.clone(),
+            inner: inner.clone(),
+        })),
+        (P::Chain, &[h, g, f]) => Ok(function_value(FunctionKind::Chain {
+            h: h.clone(),
+            g: g.clone(),
+            f: f.clone(),
+        })),
+        (P::Fork, &[outer, a, b]) => Ok(function_value(FunctionKind::Fork {
+            outer: outer.clone(),
+            a: a.clone(),
+            b: b.clone(),
+        })),
+        (P::Matcher, &[function, target]) => Ok(function_value(FunctionKind::Matcher {
+            function: function.clone(),
+            target: target.clone(),
+        })),
+        (P::Power, &[function, n]) => match int(n)? {
+            1 => Ok(function.clone()),
+            n @ 2..=MOST_ROUNDS => Ok(function_value(FunctionKind::Power {
+                function: function.clone(),
+                n,
+            })),
+            n => Err(ErrorKind::Recursion(n).into()),
+        },
+        (P::Apply | P::Mapply, &[_, container]) | (P::Sfilter | P::Mfilter, &[container, _])
+            if is_empty(container) =>
+        {
+            empty_like(container)
         }
+        (P::Order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
+        (P::Papply | P::Mpapply, &[_, a, b]) if either_is_empty(a, b) => {
+            Ok(Value::tuple(Vec::new()))
+        }
+        (P::Prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+        _ => Err(Refusal::Raises),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Primitive;
     use crate::primitives::testing::{call, ints};
 
     #[test]

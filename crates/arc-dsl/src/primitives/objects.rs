@@ -1,6 +1,7 @@
 //! Objects and patterns found on grids.
 
 use std::sync::Arc;
+pub(super) use untyped::call as untyped;
 
 use super::colours::{background, colours_in_order};
 use super::extents::Bounds;
@@ -373,12 +374,13 @@ pub(crate) mod untyped {
     use crate::budget::Context;
     use crate::grid::Grid;
     use crate::primitives::colours::untyped::{background, colours};
-    use crate::primitives::extents::untyped::shape;
+    use crate::primitives::extents::shape;
     use crate::primitives::patches::untyped::normalized;
-    use crate::primitives::transforms::untyped::call as turned;
+    use crate::primitives::transforms::untyped as turned;
     use crate::primitives::untyped::{
-        PythonResult, Refusal, cells, copied_set_of, grid_of, int, is_empty, is_tuple, item, list,
-        location, rows, set_minus, set_of, set_union, sides, transposed, typed, unpack,
+        CellOf, PythonResult, Refusal, cell, cell_of, cells, copied_set_of, grid_of, int, is_empty,
+        is_tuple, list, location, rows, set_minus, set_of, set_union, sides, transposed, typed,
+        unpack,
     };
     use crate::value::Value;
     use crate::value::sets::order::Flood;
@@ -409,13 +411,6 @@ pub(crate) mod untyped {
             (P::Compress, &[grid]) => compress(cx, grid),
             _ => Err(Refusal::Raises),
         }
-    }
-
-    /// The cell of this dialect or another: of a value at a row and a column.
-    pub(crate) type CellOf = fn(&Value, i32, i32) -> Value;
-
-    fn cell(value: &Value, i: i32, j: i32) -> Value {
-        Value::pair(value, &Value::pair(&Value::Int(i), &Value::Int(j)))
     }
 
     /// Replaces the cells' values by their ranks, finds the objects of that grid, and puts the values back into the
@@ -482,7 +477,7 @@ pub(crate) mod untyped {
     fn occurrences(cx: &mut Context<'_>, grid: &Value, object: &Value) -> PythonResult {
         let (height, width) = sides(grid)?;
         let normed = normalized(cx, object)?;
-        let sides = shape(cx, object)?;
+        let sides = shape(object)?;
         let rows = (height as i64 + 1 - i64::from(sides.i)).max(0);
         let columns = (width as i64 + 1 - i64::from(sides.j)).max(0);
         if is_empty(object) || rows == 0 || columns == 0 {
@@ -522,7 +517,7 @@ pub(crate) mod untyped {
         let all = rows(grid)?;
         let columns = transposed(&all);
         let cell = |i: usize, j: usize| {
-            let value = item(&item(grid, i)?, j)?;
+            let value = cell_of(grid, i, j)?;
             Ok(cell(&value, i as i32, j as i32))
         };
         let (mut horizontal, mut vertical) = (Vec::new(), Vec::new());

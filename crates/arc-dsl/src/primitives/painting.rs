@@ -8,6 +8,7 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Loc};
 use crate::types::{Patch, as_patch};
 use crate::value::Value;
+pub(super) use untyped::call as untyped;
 
 pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> EvalResult<Grid> {
     let (height, width) = (dimensions.i.max(0), dimensions.j.max(0));

@@ -1,10 +1,12 @@
 //! Patches built from patches, locations and grids.
 
 use arc_isa::Type;
+pub(super) use untyped::call as untyped;
 
 use super::arithmetic::{loc, sum};
 use super::containers::among_sorted;
 use super::extents::Bounds;
+use super::untyped::PythonResult;
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, Limit};
 use crate::grid::Grid;
@@ -147,18 +149,6 @@ const DIAGONAL: [Loc; 4] = [
     Loc::new(1, 1),
 ];
 
-pub(super) fn dneighbors(loc: Loc) -> EvalResult<Indices> {
-    around(loc, &[BESIDE])
-}
-
-pub(super) fn ineighbors(loc: Loc) -> EvalResult<Indices> {
-    around(loc, &[DIAGONAL])
-}
-
-pub(super) fn neighbors(loc: Loc) -> EvalResult<Indices> {
-    around(loc, &[BESIDE, DIAGONAL])
-}
-
 fn around(loc: Loc, ways: &[[Loc; 4]]) -> EvalResult<Indices> {
     let locs = ways.iter().flatten().map(|way| sum(loc, *way));
     let locs = locs.collect::<EvalResult<_>>()?;
@@ -188,25 +178,6 @@ pub(super) fn asobject(grid: &Grid) -> Object {
     Object::built(cells.collect(), Built::Reading)
 }
 
-pub(super) fn corners(patch: Patch<'_>) -> Value {
-    match Bounds::of(patch.locs()) {
-        Ok(Bounds {
-            top,
-            left,
-            bottom,
-            right,
-        }) => Indices::new(vec![
-            Loc::new(top, left),
-            Loc::new(top, right),
-            Loc::new(bottom, left),
-            Loc::new(bottom, right),
-        ])
-        .into(),
-        // Four times the corner of an empty patch, which is the empty tuple.
-        Err(_) => Value::set([Value::tuple(vec![])]),
-    }
-}
-
 pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> EvalResult<Indices> {
     let (down, right) = (b.i - a.i, b.j - a.j);
     if down != 0 && right != 0 && down.abs() != right.abs() {
@@ -230,18 +201,15 @@ pub(super) fn shoot(cx: &mut Context<'_>, start: Loc, direction: Loc) -> EvalRes
 /// Rows and columns that a frontier spans on any grid: the largest side in ARC data.
 const FRONTIER: i32 = 30;
 
-pub(super) fn vfrontier(location: Loc) -> Indices {
-    Indices::from_sorted((0..FRONTIER).map(|i| Loc::new(i, location.j)).collect())
-}
-
-pub(super) fn hfrontier(location: Loc) -> Indices {
-    Indices::from_sorted((0..FRONTIER).map(|j| Loc::new(location.i, j)).collect())
-}
-
 pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
-    let Ok(bounds) = Bounds::of(patch.locs()) else {
-        return Ok(Indices::default());
-    };
+    match Bounds::of(patch.locs()) {
+        Ok(bounds) => filled(cx, bounds),
+        Err(_) => Ok(Indices::default()),
+    }
+}
+
+/// All locations of a box.
+fn filled(cx: &mut Context<'_>, bounds: Bounds) -> EvalResult<Indices> {
     cx.reserve(bounds.height() as u64 * bounds.width() as u64)?;
     let rows = bounds.top..=bounds.bottom;
     let cells = rows.flat_map(|i| (bounds.left..=bounds.right).map(move |j| Loc::new(i, j)));
@@ -271,24 +239,9 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indice
     })
 }
 
-pub(super) fn inbox(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
-    outline(cx, Bounds::of(patch.locs())?, -1)
-}
-
-pub(super) fn outbox(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Indices> {
-    outline(cx, Bounds::of(patch.locs())?, 1)
-}
-
-pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> EvalResult<Value> {
-    match Bounds::of(patch.locs()) {
-        Ok(bounds) => outline(cx, bounds, 0).map(Value::from),
-        Err(_) => Ok(patch.value.clone()),
-    }
-}
-
 /// The outline of the box grown by `by` on each side. A box that shrinks past its middle turns inside out: its edges
 /// are exchanged.
-fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> EvalResult<Indices> {
+fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> PythonResult {
     let by = i64::from(by);
     let start = loc(i64::from(bounds.top) - by, i64::from(bounds.left) - by)?;
     let end = loc(i64::from(bounds.bottom) + by, i64::from(bounds.right) + by)?;
@@ -301,23 +254,21 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> EvalResult<Indices>
         let step = if inside { (right - left) as usize } else { 1 };
         locs.extend((left..=right).step_by(step).map(|j| Loc::new(i, j)));
     }
-    Ok(Indices::built(locs, Built::Outline))
+    Ok(Indices::built(locs, Built::Outline).into())
 }
 
 /// What Python returns for arguments that do not have the types of their rows.
-pub(super) mod untyped {
+pub(crate) mod untyped {
     use arc_isa::Primitive;
 
-    use super::FRONTIER;
+    use super::{BESIDE, Bounds, DIAGONAL, FRONTIER, around, filled, outline};
     use crate::budget::Context;
-    use crate::patch::Loc;
-    use crate::primitives::extents::untyped::{
-        LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT, corner,
-    };
+    use crate::patch::{Indices, Loc};
+    use crate::primitives::extents::{LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT, corner};
     use crate::primitives::untyped::{
-        PythonResult, Refusal, elements, int, ints, is_coloured, is_empty, is_tuple, item, length,
-        list, location, of_indices, plus, rows, set_minus, set_of, to_indices, tuple_value, typed,
-        unpack,
+        CellOf, PythonResult, Refusal, cell, cell_of, elements, int, ints, is_coloured, is_empty,
+        is_tuple, item, list, location, of_indices, plain, plus, rows, set_minus, set_of, sides,
+        to_indices, tuple_value, typed, unpack,
     };
     use crate::value::Value;
 
@@ -344,25 +295,15 @@ pub(super) mod untyped {
             }
             (P::Shift, &[patch, directions]) => shift(cx, patch, directions),
             (P::Normalize, &[patch]) => normalized(cx, patch),
-            (P::Dneighbors | P::Ineighbors | P::Neighbors, &[loc]) => {
-                typed(cx, primitive, &[&Value::Loc(ints(loc)?)])
-            }
-            (P::Toobject, &[patch, grid]) => toobject(cx, patch, grid),
-            (P::Asobject, &[grid]) => {
-                let rows = rows(grid)?;
-                let cells = rows.iter().enumerate().flat_map(|(i, row)| {
-                    let row = row.iter().enumerate();
-                    row.map(move |(j, cell)| Value::pair(cell, &location(i, j)))
-                });
-                set_of(cx, cells)
-            }
+            (P::Dneighbors, &[loc]) => Ok(around(ints(loc)?, &[BESIDE])?.into()),
+            (P::Ineighbors, &[loc]) => Ok(around(ints(loc)?, &[DIAGONAL])?.into()),
+            (P::Neighbors, &[loc]) => Ok(around(ints(loc)?, &[BESIDE, DIAGONAL])?.into()),
+            (P::Toobject, &[patch, grid]) => toobject(cx, &to_indices(patch)?, grid, cell),
+            (P::Asobject, &[grid]) => asobject(cx, grid, cell),
             (P::Corners, &[patch]) => {
                 let corners = [UPPER_LEFT, UPPER_RIGHT, LOWER_LEFT, LOWER_RIGHT];
                 let corners = corners.map(|wanted| corner(patch, wanted));
                 let corners = corners.into_iter().collect::<PythonResult<Vec<_>>>()?;
-                if is_empty(patch) {
-                    return set_of(cx, [Value::tuple(Vec::new())]);
-                }
                 set_of(cx, corners)
             }
             (P::Connect, &[a, b]) => {
@@ -375,26 +316,26 @@ pub(super) mod untyped {
                 typed(cx, primitive, &[&start, &direction])
             }
             (P::Vfrontier, &[loc]) => {
-                let column = item(loc, 1)?;
+                let column = plain(&item(loc, 1)?);
                 let rows = (0..FRONTIER).map(|i| Value::pair(&Value::Int(i), &column));
                 set_of(cx, rows)
             }
             (P::Hfrontier, &[loc]) => {
-                let row = item(loc, 0)?;
+                let row = plain(&item(loc, 0)?);
                 let columns = (0..FRONTIER).map(|j| Value::pair(&row, &Value::Int(j)));
                 set_of(cx, columns)
             }
-            (P::Box | P::Backdrop, &[patch]) => {
-                let corners = set_of(cx, opposite_corners(patch)?)?;
-                typed(cx, primitive, &[&corners])
-            }
+            (P::Box, &[patch]) if is_empty(patch) => Ok(patch.clone()),
+            (P::Box, &[patch]) => outline(cx, between_corners(patch)?, 0),
+            (P::Inbox, &[patch]) => outline(cx, Bounds::of_patch(patch)?, -1),
+            (P::Outbox, &[patch]) => outline(cx, Bounds::of_patch(patch)?, 1),
+            (P::Backdrop, &[patch]) => Ok(filled(cx, between_corners(patch)?)?.into()),
             (P::Delta, &[patch]) => {
                 let indices = to_indices(patch)?;
                 if is_tuple(&indices) {
                     return Err(Refusal::Raises);
                 }
-                let corners = set_of(cx, opposite_corners(patch)?)?;
-                let all = typed(cx, P::Backdrop, &[&corners])?;
+                let all = filled(cx, between_corners(patch)?)?.into();
                 set_minus(&all, &indices)
             }
             _ => of_indices(cx, primitive, arguments),
@@ -407,11 +348,20 @@ pub(super) mod untyped {
         Ok(Value::Loc(Loc::new(int(&i)?, int(&j)?)))
     }
 
-    /// The upper left and the lower right corner, each of them a pair of integers.
-    fn opposite_corners(patch: &Value) -> PythonResult<[Value; 2]> {
-        let upper = corner(patch, UPPER_LEFT)?;
-        let lower = corner(patch, LOWER_RIGHT)?;
-        Ok([unpacked(&upper)?, unpacked(&lower)?])
+    /// The box between the upper left and the lower right corner, each of them a pair of integers.
+    fn between_corners(patch: &Value) -> PythonResult<Bounds> {
+        let unpacked = |corner: PythonResult| {
+            let (i, j) = unpack(&corner?)?;
+            Ok::<_, Refusal>((int(&i)?, int(&j)?))
+        };
+        let (top, left) = unpacked(corner(patch, UPPER_LEFT))?;
+        let (bottom, right) = unpacked(corner(patch, LOWER_RIGHT))?;
+        Ok(Bounds {
+            top,
+            left,
+            bottom,
+            right,
+        })
     }
 
     pub(in crate::primitives) fn shift(
@@ -433,9 +383,8 @@ pub(super) mod untyped {
         if is_empty(patch) {
             return Ok(patch.clone());
         }
-        let corner = typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?;
-        let back = typed(cx, Primitive::Invert, &[&corner])?;
-        shift(cx, patch, &back)
+        let Loc { i, j } = Bounds::of_patch(patch)?.start();
+        shift(cx, patch, &Value::Loc(Loc::new(-i, -j)))
     }
 
     /// The set of the elements with their locations changed.
@@ -463,26 +412,43 @@ pub(super) mod untyped {
         if is_empty(grid) {
             return Ok(Value::empty_set());
         }
-        let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+        let (height, width) = sides(grid)?;
         cx.reserve(height as u64 * width as u64)?;
-        let all = (0..height).flat_map(|i| (0..width).map(move |j| location(i, j)));
-        set_of(cx, all)
+        let row = |i| (0..width as i32).map(move |j| Loc::new(i, j));
+        let all = (0..height as i32).flat_map(row);
+        Ok(Indices::from_sorted(all.collect()).into())
     }
 
-    fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
-        let (height, width) = (length(grid)? as i32, length(&item(grid, 0)?)? as i32);
+    /// The cells of a grid, of this dialect or another.
+    pub(crate) fn asobject(cx: &mut Context<'_>, grid: &Value, cell: CellOf) -> PythonResult {
+        let rows = rows(grid)?;
+        let cells = (0..).zip(&rows).flat_map(|(i, row)| {
+            let row = (0..).zip(row);
+            row.map(move |(j, value)| cell(value, i, j))
+        });
+        set_of(cx, cells)
+    }
+
+    /// The cells of a grid at these locations.
+    pub(crate) fn toobject(
+        cx: &mut Context<'_>,
+        indices: &Value,
+        grid: &Value,
+        cell: CellOf,
+    ) -> PythonResult {
+        let (height, width) = sides(grid)?;
         let mut cells = Vec::new();
-        for index in list(&to_indices(patch)?)? {
+        for index in list(indices)? {
             let (i, j) = unpack(&index)?;
             let i = int(&i)?;
             // A column of a row that there is not may be anything.
-            if !(0..height).contains(&i) {
+            if !(0..height as i32).contains(&i) {
                 continue;
             }
             let j = int(&j)?;
-            if (0..width).contains(&j) {
-                let cell = item(&item(grid, i as usize)?, j as usize)?;
-                cells.push(Value::pair(&cell, &location(i as usize, j as usize)));
+            if (0..width as i32).contains(&j) {
+                let value = cell_of(grid, i as usize, j as usize)?;
+                cells.push(cell(&value, i, j));
             }
         }
         set_of(cx, cells)

@@ -1,19 +1,83 @@
 //! Grids and objects turned, cut, joined and scaled.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use arc_isa::ContainerKind;
+use arc_isa::{ContainerKind, Primitive};
 
 use super::arithmetic::{floor_div, loc};
-use super::extents::{Bounds, extent};
+use super::extents::{Bounds, UPPER_LEFT, corner, shape};
 use super::patches;
+use super::patches::untyped::{moved, shift};
+use super::untyped::{
+    PythonResult, Refusal, Rows, copied_set_of, elements, grid_of, int, ints, is_coloured,
+    is_tuple, item, list, plus, rows, sides, to_indices, tuple, tuple_rows_of_tuples, tuple_value,
+    typed, unpack,
+};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, ValueKind};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::types::{Patch, PatchItems, Piece};
+use crate::types::{PatchItems, Piece, as_patch};
 use crate::value::Value;
 use crate::value::sets::order::How;
+
+/// The rows or columns that Python's `[start:stop]` selects from `length`.
+fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
+    let length = length as i64;
+    let place = |at: i64| {
+        if at < 0 {
+            (at + length).max(0)
+        } else {
+            at.min(length)
+        }
+    };
+    let (start, stop) = (place(start), place(stop));
+    start as usize..stop.max(start) as usize
+}
+
+/// The rows of a grid, or of a tuple of rows with any elements.
+enum Sheet<'a> {
+    Grid(Cow<'a, Grid>),
+    Rows(Rows),
+}
+
+impl<'a> Sheet<'a> {
+    fn of(grid: &'a Value) -> PythonResult<Self> {
+        Ok(match grid.as_grid() {
+            Some(grid) => Self::Grid(grid),
+            None => Self::Rows(rows(tuple_value(grid)?)?),
+        })
+    }
+
+    /// The number of rows, and of columns: as many as the shortest row has cells.
+    fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Grid(grid) => (grid.height(), grid.width()),
+            Self::Rows(rows) => (rows.len(), rows.iter().map(Vec::len).min().unwrap_or(0)),
+        }
+    }
+
+    /// `height` rows and `width` columns, each cell copied from the row and column that `source` returns.
+    fn sampled(
+        &self,
+        cx: &mut Context<'_>,
+        (height, width): (usize, usize),
+        source: impl Fn(usize, usize) -> (usize, usize),
+    ) -> PythonResult {
+        match self {
+            Self::Grid(grid) => Ok(sampled(grid, height, width, source).into()),
+            Self::Rows(rows) => {
+                let cell = |i, j| {
+                    let (row, column) = source(i, j);
+                    rows[row][column].clone()
+                };
+                let row = |i| (0..width).map(|j| cell(i, j)).collect();
+                grid_of(cx, (0..height).map(row))
+            }
+        }
+    }
+}
 
 /// The grid of `height` x `width` cells, each copied from the location that `source` returns.
 fn sampled(
@@ -32,203 +96,185 @@ fn sampled(
     Grid::from_cells(height, width, cells)
 }
 
-pub(super) fn rot90(grid: &Grid) -> Grid {
-    let (height, width) = (grid.height(), grid.width());
-    sampled(grid, width, height, |i, j| (height - 1 - j, i))
+/// Some rows of a tuple, which may be any values.
+fn some_rows(grid: &Value, rows: impl Fn(usize) -> Range<usize>) -> PythonResult {
+    if let Some(grid) = grid.as_grid() {
+        let rows = rows(grid.height());
+        let cells = grid.cells()[rows.start * grid.width()..rows.end * grid.width()].to_vec();
+        return Ok(Grid::from_cells(rows.len(), grid.width(), cells).into());
+    }
+    let all = list(tuple_value(grid)?)?;
+    Ok(Value::tuple(all[rows(all.len())].to_vec()))
 }
 
-pub(super) fn rot180(grid: &Grid) -> Grid {
-    let mut cells = grid.cells().to_vec();
-    cells.reverse();
-    Grid::from_cells(grid.height(), grid.width(), cells)
-}
-
-pub(super) fn rot270(grid: &Grid) -> Grid {
-    let (height, width) = (grid.height(), grid.width());
-    sampled(grid, width, height, |i, j| (j, width - 1 - i))
-}
-
-pub(super) fn hmirror(piece: Piece<'_>) -> EvalResult<Value> {
-    match piece {
-        Piece::Grid(grid) => {
-            let cells = grid.rows().rev().flatten().copied().collect();
-            Ok(Grid::from_cells(grid.height(), grid.width(), cells).into())
+/// The columns of these rows that `columns` returns for the length of each.
+fn part(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    rows: Range<usize>,
+    columns: impl Fn(usize) -> PythonResult<Range<usize>>,
+) -> PythonResult {
+    if let Some(grid) = grid.as_grid() {
+        if rows.is_empty() {
+            return Ok(Grid::default().into());
         }
-        Piece::Patch(patch) => moved(patch, How::HorizontalMirror, |b, loc| {
+        let columns = columns(grid.width())?;
+        let (height, width) = (rows.len(), columns.len());
+        let mut cells = Vec::with_capacity(height * width);
+        for i in rows {
+            cells.extend_from_slice(&grid.row(i)[columns.clone()]);
+        }
+        return Ok(Grid::from_cells(height, width, cells).into());
+    }
+    let mut kept = Vec::with_capacity(rows.len());
+    for i in rows {
+        let row = list(tuple_value(&item(grid, i)?)?)?;
+        kept.push(row[columns(row.len())?].to_vec());
+    }
+    grid_of(cx, kept)
+}
+
+/// The part of a grid of this size, from a location on.
+fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> PythonResult {
+    let range = |length: usize, at: usize| {
+        let (from, count) = (int(&item(start, at)?)?, int(&item(dims, at)?)?);
+        let from = i64::from(from);
+        Ok(slice(length, from, from + i64::from(count)))
+    };
+    let rows = range(tuple(grid)?.len(), 0)?;
+    part(cx, grid, rows, |length| range(length, 1))
+}
+
+/// `n` parts of a grid, with one line left out between them if they do not divide it evenly.
+fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) -> PythonResult {
+    let (height, width) = sides(grid)?;
+    let n = i64::from(int(n)?);
+    let side = match primitive {
+        Primitive::Hsplit => width,
+        _ => height,
+    } as i64;
+    let size = floor_div(side, n)?;
+    let step = size + i64::from(side % n != 0);
+    // Each part is a grid, even if it is empty.
+    let empty = Value::from(Grid::default()).weight();
+    cx.reserve(n.max(0) as u64 * (height as u64 + u64::from(empty)))?;
+    let mut parts = Vec::with_capacity(n.max(0) as usize);
+    for start in (0..n).map(|k| step * k) {
+        if !matches!(grid, Value::Grid(_)) {
+            // All rows are copied for each part.
+            cx.work(u64::from(grid.work()))?;
+        }
+        parts.push(match primitive {
+            Primitive::Hsplit => part(cx, grid, 0..height, |length| {
+                Ok(slice(length, start, start + size))
+            })?,
+            _ => part(cx, grid, slice(height, start, start + size), |length| {
+                Ok(0..width.min(length))
+            })?,
+        });
+    }
+    Ok(Value::tuple(parts))
+}
+
+/// Every row and column whose index is a multiple of the factor. Only the cells that stay are read, of the rows that do
+/// not stay too.
+fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
+    let (height, width) = sides(grid)?;
+    let step = int(factor)?.unsigned_abs() as usize;
+    if step == 0 {
+        return Err(ErrorKind::DivisionByZero.into());
+    }
+    if let Some(grid) = grid.as_grid() {
+        let (height, width) = (height.div_ceil(step), width.div_ceil(step));
+        return Ok(sampled(&grid, height, width, |i, j| (i * step, j * step)).into());
+    }
+    let row = |i| {
+        let row = item(grid, i)?;
+        let read = (0..width).step_by(step).map(|j| item(&row, j));
+        read.collect::<PythonResult<Vec<Value>>>()
+    };
+    let rows: Rows = (0..height).map(row).collect::<PythonResult<_>>()?;
+    grid_of(cx, rows.into_iter().step_by(step))
+}
+
+fn hmirror(grid: &Value) -> PythonResult {
+    if let Some(grid) = grid.as_grid() {
+        let cells = grid.rows().rev().flatten().copied().collect();
+        return Ok(Grid::from_cells(grid.height(), grid.width(), cells).into());
+    }
+    Ok(Value::tuple(reversed(list(tuple_value(grid)?)?)))
+}
+
+fn vmirror(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+    if let Some(grid) = grid.as_grid() {
+        let cells = grid.rows().flat_map(|row| row.iter().rev());
+        let cells = cells.copied().collect();
+        return Ok(Grid::from_cells(grid.height(), grid.width(), cells).into());
+    }
+    let rows = tuple_rows_of_tuples(grid)?;
+    grid_of(cx, rows.into_iter().map(reversed))
+}
+
+fn dmirror(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
+    let sheet = Sheet::of(grid)?;
+    let (height, width) = sheet.size();
+    sheet.sampled(cx, (width, height), |i, j| (j, i))
+}
+
+/// Where a mirror puts a location of a patch with this bounding box.
+fn mirror(primitive: Primitive) -> (How, fn(Bounds, Loc) -> Loc) {
+    match primitive {
+        Primitive::Hmirror => (How::HorizontalMirror, |b, loc| {
             Loc::new(b.top + (b.bottom - loc.i), loc.j)
         }),
-    }
-}
-
-pub(super) fn vmirror(piece: Piece<'_>) -> EvalResult<Value> {
-    match piece {
-        Piece::Grid(grid) => {
-            let cells = grid
-                .rows()
-                .flat_map(|row| row.iter().rev())
-                .copied()
-                .collect();
-            Ok(Grid::from_cells(grid.height(), grid.width(), cells).into())
-        }
-        Piece::Patch(patch) => moved(patch, How::VerticalMirror, |b, loc| {
+        Primitive::Vmirror => (How::VerticalMirror, |b, loc| {
             Loc::new(loc.i, b.left + (b.right - loc.j))
         }),
-    }
-}
-
-pub(super) fn dmirror(piece: Piece<'_>) -> EvalResult<Value> {
-    match piece {
-        Piece::Grid(grid) => Ok(sampled(grid, grid.width(), grid.height(), |i, j| (j, i)).into()),
-        Piece::Patch(patch) => moved(patch, How::DiagonalMirror, |b, loc| {
+        Primitive::Dmirror => (How::DiagonalMirror, |b, loc| {
             Loc::new(loc.j - b.left + b.top, loc.i - b.top + b.left)
         }),
-    }
-}
-
-pub(super) fn cmirror(piece: Piece<'_>) -> EvalResult<Value> {
-    match piece {
-        Piece::Grid(grid) => {
-            let (height, width) = (grid.height(), grid.width());
-            Ok(sampled(grid, width, height, |i, j| (height - 1 - j, width - 1 - i)).into())
-        }
         // Mirrored left to right, along the diagonal, and left to right again: the upper left corner of the bounding
         // box stays.
-        Piece::Patch(patch) => moved(patch, How::CounterMirror, |b, loc| {
+        _ => (How::CounterMirror, |b, loc| {
             Loc::new(b.top + (b.right - loc.j), b.left + (b.bottom - loc.i))
         }),
     }
 }
 
-/// The patch with each location mapped by `to`, which also receives the bounding box.
-fn moved(patch: Patch<'_>, how: How, to: impl Fn(Bounds, Loc) -> Loc) -> EvalResult<Value> {
-    let bounds = Bounds::of(patch.locs())?;
+/// A mirrored patch, whose colours may be any values.
+fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
+    let (how, to) = mirror(primitive);
+    let bounds = Bounds::of_patch(patch)?;
     let to = |from: Loc| {
         let Loc { i, j } = to(bounds, from);
         loc(i64::from(i), i64::from(j))
     };
-    let built = patches::built_from(patch, how);
-    Ok(match patch.items {
-        PatchItems::Locs(locs) => {
-            Indices::built(patches::moved(locs, |&loc| to(loc))?, built).into()
-        }
-        PatchItems::Cells(cells) => {
-            let to = |cell: &Cell| {
-                Ok(Cell {
-                    loc: to(cell.loc)?,
-                    ..*cell
-                })
-            };
-            Object::built(patches::moved(cells, to)?, built).into()
-        }
-    })
-}
-
-/// The rows or columns that Python's `[start:stop]` selects from `length`.
-fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
-    let length = length as i64;
-    let place = |at: i64| {
-        if at < 0 {
-            (at + length).max(0)
-        } else {
-            at.min(length)
-        }
-    };
-    let (start, stop) = (place(start), place(stop));
-    start as usize..stop.max(start) as usize
-}
-
-/// The grid of these rows and columns.
-fn cut(grid: &Grid, rows: Range<usize>, columns: &Range<usize>) -> Grid {
-    let (height, width) = (rows.len(), columns.len());
-    let mut cells = Vec::with_capacity(height * width);
-    for i in rows {
-        cells.extend_from_slice(&grid.row(i)[columns.clone()]);
+    if let Some(patch) = as_patch(patch) {
+        let patch = patch.borrow();
+        let built = patches::built_from(patch, how);
+        return Ok(match patch.items {
+            PatchItems::Locs(locs) => {
+                Indices::built(patches::moved(locs, |&loc| to(loc))?, built).into()
+            }
+            PatchItems::Cells(cells) => {
+                let to = |cell: &Cell| Ok(Cell::new(cell.colour, to(cell.loc)?));
+                Object::built(patches::moved(cells, to)?, built).into()
+            }
+        });
     }
-    Grid::from_cells(height, width, cells)
-}
-
-pub(super) fn crop(grid: &Grid, start: Loc, dims: Loc) -> Grid {
-    let range = |length, start: i32, size: i32| {
-        slice(length, i64::from(start), i64::from(start) + i64::from(size))
-    };
-    let columns = range(grid.width(), start.j, dims.j);
-    cut(grid, range(grid.height(), start.i, dims.i), &columns)
-}
-
-pub(super) fn subgrid(patch: Patch<'_>, grid: &Grid) -> EvalResult<Grid> {
-    let start = Bounds::of(patch.locs())?.start();
-    Ok(crop(grid, start, extent(patch)))
-}
-
-pub(super) fn trim(grid: &Grid) -> Grid {
-    cut(
-        grid,
-        slice(grid.height(), 1, -1),
-        &slice(grid.width(), 1, -1),
-    )
-}
-
-pub(super) fn tophalf(grid: &Grid) -> Grid {
-    cut(grid, 0..grid.height() / 2, &(0..grid.width()))
-}
-
-pub(super) fn bottomhalf(grid: &Grid) -> Grid {
-    cut(
-        grid,
-        grid.height().div_ceil(2)..grid.height(),
-        &(0..grid.width()),
-    )
-}
-
-pub(super) fn lefthalf(grid: &Grid) -> Grid {
-    columns(grid, &(0..grid.width() / 2))
-}
-
-pub(super) fn righthalf(grid: &Grid) -> Grid {
-    columns(grid, &(grid.width().div_ceil(2)..grid.width()))
-}
-
-/// The grid of these columns. Without columns there are no rows either, since the DSL computes left and right halves by
-/// turning the grid.
-fn columns(grid: &Grid, columns: &Range<usize>) -> Grid {
-    if columns.is_empty() {
-        Grid::default()
-    } else {
-        cut(grid, 0..grid.height(), columns)
+    if primitive == Primitive::Cmirror {
+        let turned = mirrored(cx, Primitive::Vmirror, patch)?;
+        let turned = mirrored(cx, Primitive::Dmirror, &turned)?;
+        return mirrored(cx, Primitive::Vmirror, &turned);
     }
-}
-
-pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult<Value> {
-    split(cx, grid, n, grid.width(), |part| {
-        cut(grid, 0..grid.height(), &part)
+    moved(cx, patch, |_, i, j| {
+        Ok(Value::Loc(to(Loc::new(int(i)?, int(j)?))?))
     })
 }
 
-pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> EvalResult<Value> {
-    split(cx, grid, n, grid.height(), |part| {
-        cut(grid, part, &(0..grid.width()))
-    })
-}
-
-/// `n` parts of an axis of `length`, with one line left out between them if it does not divide evenly.
-fn split(
-    cx: &mut Context<'_>,
-    grid: &Grid,
-    n: i32,
-    length: usize,
-    part: impl Fn(Range<usize>) -> Grid,
-) -> EvalResult<Value> {
-    grid.require_row()?;
-    let size = floor_div(length as i64, i64::from(n))?;
-    let gap = i64::from(length as i64 % i64::from(n) != 0);
-    // Each part is a grid, even if it is empty.
-    let empty = Value::from(Grid::default()).weight();
-    cx.reserve(n.max(0) as u64 * (grid.height() as u64 + u64::from(empty)))?;
-    let parts = (0..i64::from(n)).map(|k| {
-        let start = (size + gap) * k;
-        part(slice(length, start, start + size)).into()
-    });
-    Ok(Value::tuple(parts.collect()))
+fn reversed<T>(mut items: Vec<T>) -> Vec<T> {
+    items.reverse();
+    items
 }
 
 pub(super) fn hconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> EvalResult<Grid> {
@@ -315,306 +361,139 @@ pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> 
     Ok(Object::built(large, patches::built_from(patch, How::Scaled)).into())
 }
 
-pub(super) fn downscale(grid: &Grid, factor: i32) -> EvalResult<Grid> {
-    grid.require_row()?;
-    let factor = factor.unsigned_abs() as usize;
-    if factor == 0 {
-        return Err(ErrorKind::DivisionByZero);
+/// Of arguments of any types.
+pub(super) fn untyped(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
+    use Primitive as P;
+    match (primitive, arguments) {
+        (P::Rot90, &[grid]) => {
+            let sheet = Sheet::of(grid)?;
+            let (height, width) = sheet.size();
+            sheet.sampled(cx, (width, height), |i, j| (height - 1 - j, i))
+        }
+        (P::Rot180, &[grid]) => hmirror(&vmirror(cx, grid)?),
+        (P::Rot270, &[grid]) => {
+            let sheet = Sheet::of(grid)?;
+            let (height, width) = sheet.size();
+            sheet.sampled(cx, (width, height), |i, j| (j, width - 1 - i))
+        }
+        (P::Hmirror, &[piece]) if is_tuple(piece) => hmirror(piece),
+        (P::Vmirror, &[piece]) if is_tuple(piece) => vmirror(cx, piece),
+        (P::Dmirror, &[piece]) if is_tuple(piece) => dmirror(cx, piece),
+        (P::Cmirror, &[piece]) if is_tuple(piece) => {
+            let turned = hmirror(&vmirror(cx, piece)?)?;
+            dmirror(cx, &turned)
+        }
+        (P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror, &[patch]) => {
+            mirrored(cx, primitive, patch)
+        }
+        (P::Crop, &[grid, start, dims]) => crop(cx, grid, start, dims),
+        (P::Subgrid, &[patch, grid]) => {
+            let start = corner(patch, UPPER_LEFT)?;
+            let dims = Value::Loc(shape(patch)?);
+            crop(cx, grid, &start, &dims)
+        }
+        (P::Trim, &[grid]) => {
+            let rows = slice(tuple(grid)?.len(), 1, -1);
+            part(cx, grid, rows, |length| Ok(slice(length, 1, -1)))
+        }
+        (P::Tophalf, &[grid]) => some_rows(grid, |height| 0..height / 2),
+        (P::Bottomhalf, &[grid]) => some_rows(grid, |height| height.div_ceil(2)..height),
+        // The DSL turns the grid to cut it, so without columns there are no rows either.
+        (P::Lefthalf | P::Righthalf, &[grid]) => {
+            let sheet = Sheet::of(grid)?;
+            let (height, width) = sheet.size();
+            let half = width / 2;
+            let first = match primitive {
+                P::Lefthalf => 0,
+                _ => width - half,
+            };
+            let height = if half == 0 { 0 } else { height };
+            sheet.sampled(cx, (height, half), |i, j| (i, first + j))
+        }
+        (P::Hsplit | P::Vsplit, &[grid, n]) => split(cx, primitive, grid, n),
+        (P::Hconcat, &[a, b]) => {
+            let mut all = cx.collector(ContainerKind::Tuple);
+            for (a, b) in elements(a)?.iter().zip(elements(b)?.iter()) {
+                let sum = plus(cx, &a, &b)?;
+                all.push(cx, sum)?;
+            }
+            Ok(all.finish(cx)?)
+        }
+        (P::Vconcat, &[a, b]) => plus(cx, a, b),
+        (P::Hupscale, &[grid, factor]) => scaled_rows(cx, &rows(grid)?, &Value::Int(1), factor),
+        (P::Vupscale, &[grid, factor]) => {
+            let mut all = cx.collector(ContainerKind::Tuple);
+            for row in elements(grid)?.iter() {
+                for _ in 0..int(factor)? {
+                    all.push(cx, row.clone().into_owned())?;
+                }
+            }
+            Ok(all.finish(cx)?)
+        }
+        (P::Upscale, &[element, factor]) if is_tuple(element) => {
+            scaled_rows(cx, &rows(element)?, factor, factor)
+        }
+        (P::Upscale, &[element, factor]) => upscale_patch(cx, element, factor),
+        (P::Downscale, &[grid, factor]) => downscale(cx, grid, factor),
+        _ => Err(Refusal::Raises),
     }
-    let (height, width) = (
-        grid.height().div_ceil(factor),
-        grid.width().div_ceil(factor),
-    );
-    Ok(sampled(grid, height, width, |i, j| {
-        (i * factor, j * factor)
-    }))
 }
 
-/// What Python returns for tuples of any values in place of grids, and for patches with any values as colours.
-pub(super) mod untyped {
-    use arc_isa::{ContainerKind, Primitive};
-
-    use crate::budget::Context;
-    use crate::patch::Loc;
-    use crate::primitives::extents::untyped::{UPPER_LEFT, corner, shape};
-    use crate::primitives::patches::untyped::{moved, shift};
-    use crate::primitives::untyped::{
-        PythonResult, Refusal, Rows, copied_set_of, elements, grid_of, int, ints, is_coloured,
-        is_tuple, item, list, plus, rows, sides, to_indices, transposed, tuple_rows_of_tuples,
-        tuple_value, typed, unpack,
-    };
-    use crate::value::Value;
-
-    pub(in crate::primitives) fn call(
-        cx: &mut Context<'_>,
-        primitive: Primitive,
-        arguments: &[&Value],
-    ) -> PythonResult {
-        use Primitive as P;
-        match (primitive, arguments) {
-            (P::Rot90, &[grid]) => {
-                let turned = turned_right(tuple_rows(grid)?);
-                grid_of(cx, turned)
-            }
-            (P::Rot180, &[grid]) => {
-                let rows = reversed(tuple_rows_of_tuples(grid)?);
-                grid_of(cx, rows.into_iter().map(reversed))
-            }
-            (P::Rot270, &[grid]) => {
-                let turned = turned_left(tuple_rows(grid)?);
-                grid_of(cx, turned)
-            }
-            (P::Hmirror, &[piece]) if is_tuple(piece) => Ok(Value::tuple(reversed(list(piece)?))),
-            (P::Vmirror, &[piece]) if is_tuple(piece) => {
-                let rows = tuple_rows_of_tuples(piece)?;
-                grid_of(cx, rows.into_iter().map(reversed))
-            }
-            (P::Dmirror, &[piece]) if is_tuple(piece) => {
-                let transposed = transposed(&rows(piece)?);
-                grid_of(cx, transposed)
-            }
-            (P::Cmirror, &[piece]) if is_tuple(piece) => {
-                let rows = reversed(tuple_rows_of_tuples(piece)?);
-                let rows: Rows = rows.into_iter().map(reversed).collect();
-                grid_of(cx, transposed(&rows))
-            }
-            (P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror, &[patch]) => {
-                mirrored(cx, primitive, patch)
-            }
-            (P::Crop, &[grid, start, dims]) => crop(cx, grid, start, dims),
-            (P::Subgrid, &[patch, grid]) => {
-                let start = corner(patch, UPPER_LEFT)?;
-                let dims = Value::Loc(shape(cx, patch)?);
-                crop(cx, grid, &start, &dims)
-            }
-            (P::Trim, &[grid]) => {
-                let inner = |row: Vec<Value>| cut(&row, 1, -1);
-                let rows = cut(&list(tuple_value(grid)?)?, 1, -1);
-                let rows = rows
-                    .iter()
-                    .map(|row| Ok(inner(list(tuple_value(row)?)?)))
-                    .collect::<PythonResult<Rows>>()?;
-                grid_of(cx, rows)
-            }
-            (P::Tophalf, &[grid]) => {
-                let mut rows = list(tuple_value(grid)?)?;
-                rows.truncate(rows.len() / 2);
-                Ok(Value::tuple(rows))
-            }
-            (P::Bottomhalf, &[grid]) => {
-                let rows = list(tuple_value(grid)?)?;
-                Ok(Value::tuple(rows[rows.len().div_ceil(2)..].to_vec()))
-            }
-            (P::Lefthalf | P::Righthalf, &[grid]) => {
-                let mut turned = turned_right(tuple_rows(grid)?);
-                let half = turned.len() / 2;
-                match primitive {
-                    P::Lefthalf => turned.truncate(half),
-                    _ => drop(turned.drain(..turned.len().div_ceil(2))),
-                }
-                grid_of(cx, turned_left(turned))
-            }
-            (P::Hsplit | P::Vsplit, &[grid, n]) => split(cx, primitive, grid, n),
-            (P::Hconcat, &[a, b]) => {
-                let mut all = cx.collector(ContainerKind::Tuple);
-                for (a, b) in elements(a)?.iter().zip(elements(b)?.iter()) {
-                    let sum = plus(cx, &a, &b)?;
-                    all.push(cx, sum)?;
-                }
-                Ok(all.finish(cx)?)
-            }
-            (P::Vconcat, &[a, b]) => plus(cx, a, b),
-            (P::Hupscale, &[grid, factor]) => scaled(cx, &rows(grid)?, &Value::Int(1), factor),
-            (P::Vupscale, &[grid, factor]) => {
-                let mut all = cx.collector(ContainerKind::Tuple);
-                for row in elements(grid)?.iter() {
-                    for _ in 0..int(factor)? {
-                        all.push(cx, row.clone().into_owned())?;
-                    }
-                }
-                Ok(all.finish(cx)?)
-            }
-            (P::Upscale, &[element, factor]) if is_tuple(element) => {
-                scaled(cx, &rows(element)?, factor, factor)
-            }
-            (P::Upscale, &[element, factor]) => upscale_patch(cx, element, factor),
-            (P::Downscale, &[grid, factor]) => downscale(cx, grid, factor),
-            _ => Err(Refusal::Raises),
-        }
+/// Every cell repeated `down` times downwards and `right` times to the right.
+fn scaled_rows(cx: &mut Context<'_>, rows: &Rows, down: &Value, right: &Value) -> PythonResult {
+    if rows.is_empty() {
+        return Ok(Value::tuple(Vec::new()));
     }
-
-    /// The rows of a tuple of iterable values.
-    fn tuple_rows(value: &Value) -> PythonResult<Rows> {
-        rows(tuple_value(value)?)
-    }
-
-    fn reversed<T>(mut items: Vec<T>) -> Vec<T> {
-        items.reverse();
-        items
-    }
-
-    fn turned_right(rows: Rows) -> Rows {
-        transposed(&reversed(rows))
-    }
-
-    fn turned_left(rows: Rows) -> Rows {
-        let turned = turned_right(rows);
-        reversed(turned.into_iter().map(reversed).collect())
-    }
-
-    /// `items[start:stop]`, where negative numbers count from the end.
-    fn cut(items: &[Value], start: i64, stop: i64) -> Vec<Value> {
-        let len = items.len() as i64;
-        let place = |at: i64| {
-            if at < 0 {
-                (at + len).max(0)
-            } else {
-                at.min(len)
-            }
+    let mut all = cx.collector(ContainerKind::Tuple);
+    for row in rows {
+        let times = if row.is_empty() {
+            0
+        } else {
+            int(right)?.max(0)
         };
-        let (start, stop) = (place(start), place(stop));
-        if start >= stop {
-            return Vec::new();
+        let weight: u64 = row.iter().map(|cell| u64::from(cell.own_weight())).sum();
+        cx.reserve(weight.saturating_mul(u64::from(times.unsigned_abs())))?;
+        let cells = row
+            .iter()
+            .flat_map(|cell| vec![cell.clone(); times as usize]);
+        let wide = Value::tuple(cells.collect());
+        for _ in 0..int(down)? {
+            all.push(cx, wide.clone())?;
         }
-        items[start as usize..stop as usize].to_vec()
     }
+    Ok(all.finish(cx)?)
+}
 
-    fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> PythonResult {
-        let slice = |items: &[Value], at: usize| -> PythonResult<Vec<Value>> {
-            let (from, count) = (int(&item(start, at)?)?, int(&item(dims, at)?)?);
-            let from = i64::from(from);
-            Ok(cut(items, from, from + i64::from(count)))
-        };
-        let mut kept = Vec::new();
-        for row in slice(&list(tuple_value(grid)?)?, 0)? {
-            kept.push(slice(&list(tuple_value(&row)?)?, 1)?);
-        }
-        grid_of(cx, kept)
+fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> PythonResult {
+    let container = elements(patch)?;
+    if container.is_empty() {
+        return Ok(Value::empty_set());
     }
-
-    fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) -> PythonResult {
-        let (height, width) = sides(grid)?;
-        let n = int(n)?;
-        let count = usize::try_from(n).unwrap_or(0);
-        if n == 0 {
-            return Err(Refusal::Raises);
-        }
-        let side = match primitive {
-            Primitive::Hsplit => width,
-            _ => height,
-        } as i64;
-        let part = side.div_euclid(i64::from(n));
-        let over = i64::from(side % i64::from(n) != 0);
-        let mut all = cx.collector(ContainerKind::Tuple);
-        for at in 0..count {
-            let start = (part + over) * at as i64;
-            // Past the end of the grid there are no cells, however far.
-            let start = start.min(side) as i32;
-            let (start, dims) = match primitive {
-                Primitive::Hsplit => (Loc::new(0, start), Loc::new(height as i32, part as i32)),
-                _ => (Loc::new(start, 0), Loc::new(part as i32, width as i32)),
-            };
-            // All rows are copied for each part.
-            cx.work(u64::from(grid.work()))?;
-            let part = crop(cx, grid, &Value::Loc(start), &Value::Loc(dims))?;
-            all.push(cx, part)?;
-        }
-        Ok(all.finish(cx)?)
+    if !is_coloured(container)? {
+        return Err(Refusal::Raises);
     }
-
-    /// A mirrored patch whose colours may be any values.
-    fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
-        if primitive == Primitive::Cmirror {
-            let turned = mirrored(cx, Primitive::Vmirror, patch)?;
-            let turned = mirrored(cx, Primitive::Dmirror, &turned)?;
-            return mirrored(cx, Primitive::Vmirror, &turned);
-        }
-        let container = elements(patch)?;
-        if container.is_empty() || !is_coloured(container)? {
-            return Err(Refusal::Raises);
-        }
-        let indices = to_indices(patch)?;
-        let upper = ints(&typed(cx, Primitive::Ulcorner, &[&indices])?)?;
-        let lower = ints(&typed(cx, Primitive::Lrcorner, &[&indices])?)?;
-        moved(cx, patch, |_, i, j| {
-            let (i, j) = (int(i)?, int(j)?);
-            let there = match primitive {
-                Primitive::Hmirror => Loc::new(upper.i + lower.i - i, j),
-                Primitive::Vmirror => Loc::new(i, upper.j + lower.j - j),
-                _ => Loc::new(j - upper.j + upper.i, i - upper.i + upper.j),
-            };
-            Ok(Value::Loc(there))
-        })
-    }
-
-    /// Every cell repeated `down` times downwards and `right` times to the right.
-    fn scaled(cx: &mut Context<'_>, rows: &Rows, down: &Value, right: &Value) -> PythonResult {
-        if rows.is_empty() {
-            return Ok(Value::tuple(Vec::new()));
-        }
-        let mut all = cx.collector(ContainerKind::Tuple);
-        for row in rows {
-            let times = if row.is_empty() {
-                0
-            } else {
-                int(right)?.max(0)
-            };
-            let weight: u64 = row.iter().map(|cell| u64::from(cell.own_weight())).sum();
-            cx.reserve(weight.saturating_mul(u64::from(times.unsigned_abs())))?;
-            let cells = row
-                .iter()
-                .flat_map(|cell| vec![cell.clone(); times as usize]);
-            let wide = Value::tuple(cells.collect());
-            for _ in 0..int(down)? {
-                all.push(cx, wide.clone())?;
+    let corner = ints(&typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?)?;
+    let factor = i64::from(int(factor)?.max(0));
+    cx.reserve((factor * factor) as u64 * container.len() as u64)?;
+    let normed = shift(cx, patch, &Value::Loc(Loc::new(-corner.i, -corner.j)))?;
+    let mut all = Vec::new();
+    for element in elements(&normed)?.iter() {
+        let (value, loc) = unpack(&element)?;
+        let (i, j) = unpack(&loc)?;
+        let (i, j) = (int(&i)?, int(&j)?);
+        for down in 0..factor as i32 {
+            for right in 0..factor as i32 {
+                let there = Loc::new(i * factor as i32 + down, j * factor as i32 + right);
+                all.push(Value::pair(&value, &Value::Loc(there)));
             }
         }
-        Ok(all.finish(cx)?)
     }
-
-    fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> PythonResult {
-        let container = elements(patch)?;
-        if container.is_empty() {
-            return Ok(Value::empty_set());
-        }
-        if !is_coloured(container)? {
-            return Err(Refusal::Raises);
-        }
-        let corner = ints(&typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?)?;
-        let factor = i64::from(int(factor)?.max(0));
-        cx.reserve((factor * factor) as u64 * container.len() as u64)?;
-        let normed = shift(cx, patch, &Value::Loc(Loc::new(-corner.i, -corner.j)))?;
-        let mut all = Vec::new();
-        for element in elements(&normed)?.iter() {
-            let (value, loc) = unpack(&element)?;
-            let (i, j) = unpack(&loc)?;
-            let (i, j) = (int(&i)?, int(&j)?);
-            for down in 0..factor as i32 {
-                for right in 0..factor as i32 {
-                    let there = Loc::new(i * factor as i32 + down, j * factor as i32 + right);
-                    all.push(Value::pair(&value, &Value::Loc(there)));
-                }
-            }
-        }
-        let large = copied_set_of(cx, all)?;
-        shift(cx, &large, &Value::Loc(corner))
-    }
-
-    fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
-        let (height, width) = sides(grid)?;
-        let step = match int(factor)?.unsigned_abs() as usize {
-            0 => return Err(Refusal::Raises),
-            step => step,
-        };
-        // Only the cells that stay are read, of the rows that do not stay too.
-        let row = |i| {
-            let row = item(grid, i)?;
-            let read = (0..width).step_by(step).map(|j| item(&row, j));
-            read.collect::<PythonResult<Vec<Value>>>()
-        };
-        let rows: Rows = (0..height).map(row).collect::<PythonResult<_>>()?;
-        grid_of(cx, rows.into_iter().step_by(step))
-    }
+    let large = copied_set_of(cx, all)?;
+    shift(cx, &large, &Value::Loc(corner))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! What the Python reference returns for arguments of other types than the signature says.
 //!
 //! Python checks an argument only where it uses it: it replaces a colour by a pair in a grid that lacks the colour,
-//! measures a tuple, crops at the corner of a grid, never calls a function on an empty container. A primitive's own
-//! function handles only the types of its row. If its arguments have other types, the call goes to the `untyped`
-//! function of the family, next to that function, which processes values as Python does. If Python raises an exception,
-//! the result is the row's type error. Operations shared by several families are here.
+//! measures a tuple, crops at the corner of a grid, never calls a function on an empty container. Most primitives' own
+//! functions handle only the types of their rows. If the arguments have other types, the call goes to the `untyped`
+//! function of the family, in the same file, which processes values as Python does. If Python raises an exception, the
+//! result is the row's type error. Operations shared by several families are here.
 //!
-//! For arguments with the types of the row both functions give the same result, which the tests check; the slow untyped
-//! one is never called with them.
+//! Of two functions, both give the same result for arguments with the types of the row, which the tests check; the slow
+//! untyped one is never called with them. Where it is not slow, the row is marked `[values]`, and it is the only one.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -29,6 +29,16 @@ pub(crate) enum Refusal {
     Raises,
     /// A limit is reached, or a called function fails.
     Error(ErrorKind),
+}
+
+/// Of a call with arguments of its row's types: there Python raises an exception only because one of them is empty.
+impl From<Refusal> for ErrorKind {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Raises => ErrorKind::Empty,
+            Refusal::Error(kind) => kind,
+        }
+    }
 }
 
 impl From<ErrorKind> for Refusal {
@@ -122,7 +132,7 @@ pub(crate) fn list(value: &Value) -> PythonResult<Vec<Value>> {
 }
 
 /// The elements of the elements: of a value that can be iterated twice.
-pub(super) fn rows(value: &Value) -> PythonResult<Vec<Vec<Value>>> {
+pub(crate) fn rows(value: &Value) -> PythonResult<Vec<Vec<Value>>> {
     if let Value::Grid(grid) = value {
         count_reads(grid.cells().len());
         let cell = |cell: &i8| Value::Int(i32::from(*cell));
@@ -175,6 +185,11 @@ pub(crate) fn unpack(value: &Value) -> PythonResult<(Value, Value)> {
 
 pub(crate) fn int(value: &Value) -> PythonResult<i32> {
     value.as_int().ok_or(Refusal::Raises)
+}
+
+/// The value; true and false as integers.
+pub(super) fn plain(value: &Value) -> Value {
+    value.as_int().map_or_else(|| value.clone(), Value::Int)
 }
 
 /// The integer, if within the bound.
@@ -383,7 +398,35 @@ pub(super) fn to_indices(patch: &Value) -> PythonResult {
 
 /// The number of rows and the width of the first one.
 pub(super) fn sides(grid: &Value) -> PythonResult<(usize, usize)> {
-    Ok((length(grid)?, length(&item(grid, 0)?)?))
+    Ok((length(grid)?, width_of_first(grid)?))
+}
+
+/// `len(grid[0])`
+pub(super) fn width_of_first(grid: &Value) -> PythonResult<usize> {
+    match grid {
+        Value::Grid(grid) => {
+            grid.require_row()?;
+            Ok(grid.width())
+        }
+        _ => length(&item(grid, 0)?),
+    }
+}
+
+/// The cell of this dialect or another: of a value at a row and a column.
+pub(crate) type CellOf = fn(&Value, i32, i32) -> Value;
+
+pub(super) fn cell(value: &Value, i: i32, j: i32) -> Value {
+    Value::pair(value, &Value::Loc(Loc::new(i, j)))
+}
+
+/// `grid[i][j]`
+pub(super) fn cell_of(grid: &Value, i: usize, j: usize) -> PythonResult {
+    match grid {
+        Value::Grid(grid) if i < grid.height() && j < grid.width() => {
+            Ok(Value::Int(grid.at(i, j).into()))
+        }
+        _ => item(&item(grid, i)?, j),
+    }
 }
 
 /// The cells of a grid, as many of each row as the first one has; longer rows are truncated. Rows whose cells are never

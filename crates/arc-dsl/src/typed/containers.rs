@@ -16,33 +16,24 @@ use crate::primitives::untyped::set_union;
 use crate::value::Value;
 use crate::value::foreign::Foreign;
 
-/// The argument; `instead` for an empty tuple.
-fn or(value: &Value, instead: i32) -> Value {
-    if is_empty_tuple(value) {
-        return Value::Int(instead);
-    }
-    value.clone()
-}
-
-pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    arithmetic(cx, P::Add, &or(a, 0), &or(b, 0))
-}
-
-pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    arithmetic(cx, P::Subtract, &or(a, 0), &or(b, 0))
-}
-
-pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    arithmetic(cx, P::Multiply, &or(a, 1), &or(b, 1))
-}
-
-pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    arithmetic(cx, P::Divide, &or(a, 1), &or(b, 1))
-}
-
-/// Like the public primitive, but also for a pair and a number that is not finite: the only case in which Python
-/// calculates with such numbers.
-fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> PythonResult {
+/// Like the public primitive, where an empty tuple counts as `instead`; but also for a pair and a number that is not
+/// finite: the only case in which Python calculates with such numbers.
+pub(super) fn arithmetic(
+    cx: &mut Context<'_>,
+    a: &Value,
+    b: &Value,
+    primitive: P,
+    instead: i32,
+) -> PythonResult {
+    let instead = Value::Int(instead);
+    let or = |value| {
+        if is_empty_tuple(value) {
+            &instead
+        } else {
+            value
+        }
+    };
+    let (a, b) = (or(a), or(b));
     if let Value::Foreign(number) = b
         && is_tuple(a)
     {
@@ -76,10 +67,6 @@ fn with_number(primitive: P, n: i32, number: Foreign) -> PythonResult {
     })
 }
 
-pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> PythonResult {
-    greater(cx, x, &Value::Int(0))
-}
-
 pub(super) fn greater(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
     if len(a).is_some() && len(b).is_some() {
         return public(cx, P::Greater, &[a, b]);
@@ -111,16 +98,6 @@ pub(super) fn combine_f(_: &mut Context<'_>, a: &Value, b: &Value) -> PythonResu
     }
 }
 
-pub(super) fn mostcommon_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
-    let tuple = as_tuple(cx, container)?;
-    public(cx, P::Mostcommon, &[&tuple])
-}
-
-pub(super) fn leastcommon_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
-    let tuple = as_tuple(cx, container)?;
-    public(cx, P::Leastcommon, &[&tuple])
-}
-
 pub(super) fn first(_: &mut Context<'_>, container: &Value) -> PythonResult {
     Ok(elements(container)?.value(0).unwrap_or(Value::Nothing))
 }
@@ -130,34 +107,18 @@ pub(super) fn second(_: &mut Context<'_>, container: &Value) -> PythonResult {
     Ok(elements(container)?.value(1).unwrap_or(Value::Nothing))
 }
 
-pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    item(container, 0)
+pub(super) fn item_at(_: &mut Context<'_>, container: &Value, at: i32) -> PythonResult {
+    item(container, at)
 }
 
-pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    if container.is_truthy() {
-        first_of(container)
-    } else {
-        Ok(Value::empty_set())
+/// The first element or the last one; the empty set if there is none.
+pub(super) fn at_end(_: &mut Context<'_>, container: &Value, is_last: bool) -> PythonResult {
+    if !container.is_truthy() {
+        return Ok(Value::empty_set());
     }
-}
-
-pub(super) fn last(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    let elements = elements(container)?;
-    let at = elements.len().checked_sub(1).ok_or(Refusal::Raises)?;
-    elements.value(at).ok_or(Refusal::Raises)
-}
-
-pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> PythonResult {
-    item(container, -1)
-}
-
-pub(super) fn last_f(cx: &mut Context<'_>, container: &Value) -> PythonResult {
-    if container.is_truthy() {
-        last(cx, container)
-    } else {
-        Ok(Value::empty_set())
-    }
+    let all = elements(container)?;
+    let at = if is_last { all.len() - 1 } else { 0 };
+    all.value(at).ok_or(Refusal::Raises)
 }
 
 pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> PythonResult {
@@ -174,19 +135,14 @@ pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -
     remove(cx, value, &tuple)
 }
 
-pub(super) fn other(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
-    let rest = call(cx, T::Remove, &[value, container])?;
-    call(cx, T::First, &[&rest])
-}
-
 pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = remove_t(cx, value, container)?;
-    first_t(cx, &rest)
+    item(&rest, 0)
 }
 
 pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> PythonResult {
     let rest = call(cx, T::RemoveF, &[value, container])?;
-    first_f(cx, &rest)
+    at_end(cx, &rest, false)
 }
 
 pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> PythonResult {
@@ -221,50 +177,6 @@ pub(super) fn sizefilter_t(cx: &mut Context<'_>, container: &Value, n: &Value) -
     })
 }
 
-pub(super) fn apply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
-    let tuple = as_tuple(cx, container)?;
-    public(cx, P::Apply, &[function, &tuple])
-}
-
-pub(super) fn rapply_t(cx: &mut Context<'_>, functions: &Value, value: &Value) -> PythonResult {
-    let tuple = as_tuple(cx, functions)?;
-    public(cx, P::Rapply, &[&tuple, value])
-}
-
-pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
-    let applied = call(cx, T::Apply, &[function, container])?;
-    call(cx, T::Merge, &[&applied])
-}
-
-pub(super) fn mapply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
-    let applied = call(cx, T::ApplyT, &[function, container])?;
-    call(cx, T::MergeT, &[&applied])
-}
-
-pub(super) fn mapply_f(cx: &mut Context<'_>, function: &Value, container: &Value) -> PythonResult {
-    let applied = call(cx, T::ApplyF, &[function, container])?;
-    call(cx, T::MergeF, &[&applied])
-}
-
-pub(super) fn mpapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: &Value,
-    b: &Value,
-) -> PythonResult {
-    let applied = call(cx, T::Papply, &[function, a, b])?;
-    call(cx, T::MergeT, &[&applied])
-}
-
-pub(super) fn sfilter_t(
-    cx: &mut Context<'_>,
-    container: &Value,
-    condition: &Value,
-) -> PythonResult {
-    let tuple = as_tuple(cx, container)?;
-    public(cx, P::Sfilter, &[&tuple, condition])
-}
-
 pub(super) fn sfilter_f(
     cx: &mut Context<'_>,
     container: &Value,
@@ -272,11 +184,6 @@ pub(super) fn sfilter_f(
 ) -> PythonResult {
     let kept = public(cx, P::Sfilter, &[container, condition])?;
     as_set(cx, &kept)
-}
-
-pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> PythonResult {
-    let kept = call(cx, T::Sfilter, &[container, function])?;
-    call(cx, T::MergeF, &[&kept])
 }
 
 /// The first element with the outermost key. Without a key function, the elements themselves are compared.
@@ -306,31 +213,27 @@ fn extreme(
     Ok(best.map(|(element, _)| element))
 }
 
-pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
-    extreme(cx, container, key(compfunc), Ordering::Greater)?.ok_or(Refusal::Raises)
+pub(super) fn with_outermost_key(
+    cx: &mut Context<'_>,
+    container: &Value,
+    compfunc: &Value,
+    wanted: Ordering,
+) -> PythonResult {
+    extreme(cx, container, key(compfunc), wanted)?.ok_or(Refusal::Raises)
 }
 
-pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
-    extreme(cx, container, key(compfunc), Ordering::Less)?.ok_or(Refusal::Raises)
-}
-
-pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
-    let element = extreme(cx, container, key(compfunc), Ordering::Greater)?;
+pub(super) fn outermost_key(
+    cx: &mut Context<'_>,
+    container: &Value,
+    compfunc: &Value,
+    wanted: Ordering,
+) -> PythonResult {
+    let element = extreme(cx, container, key(compfunc), wanted)?;
     Ok(cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])?)
 }
 
-pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> PythonResult {
-    let element = extreme(cx, container, key(compfunc), Ordering::Less)?;
-    Ok(cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])?)
-}
-
-pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> PythonResult {
-    let element = extreme(cx, container, None, Ordering::Greater)?;
-    Ok(element.unwrap_or(Value::Int(0)))
-}
-
-pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> PythonResult {
-    let element = extreme(cx, container, None, Ordering::Less)?;
+pub(super) fn outermost(cx: &mut Context<'_>, container: &Value, wanted: Ordering) -> PythonResult {
+    let element = extreme(cx, container, None, wanted)?;
     Ok(element.unwrap_or(Value::Int(0)))
 }
 

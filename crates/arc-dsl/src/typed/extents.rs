@@ -6,17 +6,20 @@ use arc_isa::ContainerKind;
 
 use super::TypedPrimitive as T;
 use super::patches::{LocationsOf, center_of};
+pub(super) use super::python::by_number;
 use super::python::{
-    NOT_A_NUMBER, PythonResult, Refusal, both, call, elements, empty_tuple, equal, int, length,
-    list, minus, outermost, plus, two,
+    NOT_A_NUMBER, PythonResult, both, call, elements, empty_tuple, equal, int, length, minus,
+    outermost, plus, two,
 };
 use crate::budget::Context;
+use crate::patch::Loc;
+use crate::primitives::{extents, untyped};
 use crate::value::Value;
 
 const SET: ContainerKind = ContainerKind::Set;
 
 /// The first or last row or column; `nan` for an empty patch.
-fn extreme(
+pub(super) fn extreme(
     cx: &mut Context<'_>,
     patch: &Value,
     of: LocationsOf,
@@ -29,7 +32,7 @@ fn extreme(
     extreme_of_some(cx, patch, of, row, wanted)
 }
 
-fn extreme_of_some(
+pub(super) fn extreme_of_some(
     cx: &mut Context<'_>,
     patch: &Value,
     of: LocationsOf,
@@ -45,41 +48,8 @@ fn extreme_of_some(
     outermost(&values, wanted)
 }
 
-macro_rules! extremes {
-    ($($name:ident: $function:ident($of:ident, $row:literal, $wanted:ident);)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-            $function(cx, patch, LocationsOf::$of, $row, Ordering::$wanted)
-        })+
-    };
-}
-
-extremes! {
-    uppermost: extreme(Patch, true, Less);
-    uppermost_i: extreme(Indices, true, Less);
-    uppermost_o: extreme(Object, true, Less);
-    lowermost: extreme(Patch, true, Greater);
-    lowermost_i: extreme(Indices, true, Greater);
-    lowermost_o: extreme(Object, true, Greater);
-    leftmost: extreme(Patch, false, Less);
-    leftmost_i: extreme(Indices, false, Less);
-    leftmost_o: extreme(Object, false, Less);
-    rightmost: extreme(Patch, false, Greater);
-    rightmost_i: extreme_of_some(Indices, false, Greater);
-    rightmost_o: extreme_of_some(Object, false, Greater);
-}
-
-pub(super) fn col_row(cx: &mut Context<'_>, patch: &Value, number: &Value) -> PythonResult {
-    match number.as_int() {
-        Some(0) => call(cx, T::Lowermost, &[patch]),
-        Some(1) => call(cx, T::Uppermost, &[patch]),
-        Some(2) => call(cx, T::Leftmost, &[patch]),
-        Some(3) => call(cx, T::Rightmost, &[patch]),
-        _ => Ok(Value::Nothing),
-    }
-}
-
 /// The distance from the first to the last row or column, both included.
-fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> PythonResult {
+pub(super) fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> PythonResult {
     if length(patch)? == 0 {
         return Ok(Value::Int(0));
     }
@@ -88,30 +58,13 @@ fn extent(cx: &mut Context<'_>, patch: &Value, last: T, first: T) -> PythonResul
     plus(cx, &difference, &Value::Int(1))
 }
 
-macro_rules! extents {
-    ($($name:ident: $last:ident - $first:ident;)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-            extent(cx, patch, T::$last, T::$first)
-        })+
-    };
-}
-
-extents! {
-    height_f: Lowermost - Uppermost;
-    height_i: LowermostI - UppermostI;
-    height_o: LowermostO - UppermostO;
-    width_f: Rightmost - Leftmost;
-    width_i: RightmostI - LeftmostI;
-    width_o: RightmostO - LeftmostO;
-}
-
-pub(super) fn shape_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    let (height, width) = both(cx, T::HeightF, T::WidthF, patch)?;
+pub(super) fn shape(cx: &mut Context<'_>, piece: &Value, height: T, width: T) -> PythonResult {
+    let (height, width) = both(cx, height, width, piece)?;
     Ok(Value::pair(&height, &width))
 }
 
-pub(super) fn portrait_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    let (height, width) = both(cx, T::HeightF, T::WidthF, patch)?;
+pub(super) fn portrait(cx: &mut Context<'_>, piece: &Value, height: T, width: T) -> PythonResult {
+    let (height, width) = both(cx, height, width, piece)?;
     Ok(Value::Bool(int(&height)? > int(&width)?))
 }
 
@@ -123,7 +76,7 @@ pub(super) fn square_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
 }
 
 /// Whether its length in one direction equals its number of cells, and it is 1 wide in the other.
-fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> PythonResult {
+pub(super) fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> PythonResult {
     let along = call(cx, along, &[patch])?;
     let full = equal(&along, &Value::Int(length(patch)?));
     Ok(Value::Bool(
@@ -131,91 +84,14 @@ fn line(cx: &mut Context<'_>, patch: &Value, along: T, across: T) -> PythonResul
     ))
 }
 
-pub(super) fn vline_i(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    line(cx, patch, T::HeightI, T::WidthI)
-}
-
-pub(super) fn vline_o(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    line(cx, patch, T::HeightO, T::WidthO)
-}
-
-pub(super) fn hline_i(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    line(cx, patch, T::WidthI, T::HeightI)
-}
-
-pub(super) fn hline_o(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    line(cx, patch, T::WidthO, T::HeightO)
-}
-
-/// The columns of a table whose rows are the elements, as many as the shortest row has cells.
-fn columns(table: &Value) -> PythonResult<Vec<Vec<Value>>> {
-    let mut columns: Option<Vec<Vec<Value>>> = None;
-    for row in elements(table)?.iter() {
-        let row = list(&row)?;
-        match &mut columns {
-            None => columns = Some(row.into_iter().map(|value| vec![value]).collect()),
-            Some(columns) => {
-                columns.truncate(row.len());
-                for (column, value) in columns.iter_mut().zip(row) {
-                    column.push(value);
-                }
-            }
-        }
-    }
-    Ok(columns.unwrap_or_default())
-}
-
-/// A corner: for each component, the least or the greatest. If the two differ, there are at most two components.
-fn corner_of(
+/// A corner: for each component, the least or the greatest.
+pub(super) fn corner_of(
     cx: &mut Context<'_>,
     patch: &Value,
     of: LocationsOf,
     wanted: [Ordering; 2],
 ) -> PythonResult {
-    let locations = of.locations(cx, patch)?;
-    let columns = columns(&locations)?;
-    if columns.len() > wanted.len() && wanted[0] != wanted[1] {
-        return Err(Refusal::Raises);
-    }
-    let wanted = wanted.iter().chain(std::iter::repeat(&wanted[0]));
-    let corner = columns
-        .iter()
-        .zip(wanted)
-        .map(|(column, &wanted)| outermost(column, wanted));
-    Ok(Value::tuple(corner.collect::<PythonResult<_>>()?))
-}
-
-macro_rules! corners {
-    ($($name:ident: $of:ident, $row:ident, $column:ident;)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-            corner_of(cx, patch, LocationsOf::$of, [Ordering::$row, Ordering::$column])
-        })+
-    };
-}
-
-corners! {
-    ulcorner: Patch, Less, Less;
-    ulcorner_i: Indices, Less, Less;
-    ulcorner_o: Object, Less, Less;
-    urcorner: Patch, Less, Greater;
-    urcorner_i: Indices, Less, Greater;
-    urcorner_o: Object, Less, Greater;
-    llcorner: Patch, Greater, Less;
-    llcorner_i: Indices, Greater, Less;
-    llcorner_o: Object, Greater, Less;
-    lrcorner: Patch, Greater, Greater;
-    lrcorner_i: Indices, Greater, Greater;
-    lrcorner_o: Object, Greater, Greater;
-}
-
-pub(super) fn corner(cx: &mut Context<'_>, patch: &Value, number: &Value) -> PythonResult {
-    let corner = match number.as_int() {
-        Some(1) => T::Urcorner,
-        Some(2) => T::Llcorner,
-        Some(3) => T::Lrcorner,
-        _ => T::Ulcorner,
-    };
-    call(cx, corner, &[patch])
+    extents::corner_of(&of.locations(cx, patch)?, wanted)
 }
 
 pub(super) fn corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
@@ -247,36 +123,14 @@ pub(super) fn center(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
 
 pub(super) fn centerofmass(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let locations = LocationsOf::Patch.locations(cx, patch)?;
-    let mut means = Vec::new();
-    for column in columns(&locations)? {
-        let mut sum = 0;
-        for n in &column {
-            sum += i64::from(int(n)?);
-        }
-        let mean = sum.div_euclid(i64::from(length(patch)?));
-        means.push(Value::Int(
-            i32::try_from(mean).map_err(|_| Refusal::Raises)?,
-        ));
-    }
-    Ok(Value::tuple(means))
-}
-
-/// The centre of the locations of a patch.
-fn center_of_locations(cx: &mut Context<'_>, patch: &Value) -> PythonResult<(i32, i32)> {
-    let locations = LocationsOf::Patch.locations(cx, patch)?;
-    center_of(cx, &locations)
+    extents::mean(&locations, untyped::length(patch)?)
 }
 
 pub(super) fn position(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    let (ia, ja) = center_of_locations(cx, a)?;
-    let (ib, jb) = center_of_locations(cx, b)?;
-    let right = if ja < jb { 1 } else { -1 };
-    let (i, j) = match (ia.cmp(&ib), ja == jb) {
-        (Ordering::Equal, _) => (0, right),
-        (Ordering::Less, true) => (1, 0),
-        (Ordering::Greater, true) => (-1, 0),
-        (Ordering::Less, false) => (1, right),
-        (Ordering::Greater, false) => (-1, right),
+    let mut center = |patch| -> PythonResult<Loc> {
+        let locations = LocationsOf::Patch.locations(cx, patch)?;
+        let (i, j) = center_of(cx, &locations)?;
+        Ok(Loc::new(i, j))
     };
-    Ok(Value::pair(&Value::Int(i), &Value::Int(j)))
+    Ok(extents::position(center(a)?, center(b)?).into())
 }

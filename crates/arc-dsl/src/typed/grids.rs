@@ -1,19 +1,21 @@
 //! Grids.
 
-use std::cmp::Ordering;
-
 use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
+pub(super) use super::extents::{portrait, shape};
 use super::objects::cell;
-use super::patches::commonest;
+pub(super) use super::patches::{commonest, numcolors};
+pub(super) use super::python::by_number;
 use super::python::{
-    NEGATIVE_INFINITY, PythonResult, Refusal, as_tuple, both, call, elements, empty_tuple, equal,
-    int, is_empty, is_empty_tuple, is_tuple, item, length, list, public, two,
+    NEGATIVE_INFINITY, PythonResult, Refusal, both, call, elements, empty_tuple, equal, int,
+    is_empty_tuple, is_tuple, item, length, public, two,
 };
 use crate::budget::Context;
 use crate::error::ValueKind;
 use crate::patch::Loc;
+use crate::primitives::patches;
+use crate::primitives::untyped::rows;
 use crate::value::foreign::Foreign;
 use crate::value::{MAX_INT, Value};
 
@@ -22,16 +24,6 @@ const SET: ContainerKind = ContainerKind::Set;
 
 pub(super) fn width_t(_: &mut Context<'_>, piece: &Value) -> PythonResult {
     Ok(Value::Int(length(&item(piece, 0)?)?))
-}
-
-pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let (height, width) = both(cx, T::HeightT, T::WidthT, grid)?;
-    Ok(Value::pair(&height, &width))
-}
-
-pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let (height, width) = both(cx, T::HeightT, T::WidthT, grid)?;
-    Ok(Value::Bool(int(&height)? > int(&width)?))
 }
 
 pub(super) fn square_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
@@ -60,12 +52,8 @@ pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> PythonResult {
 }
 
 /// All cells of a grid, row by row.
-fn colours(grid: &Value) -> PythonResult<Vec<Value>> {
-    let mut colours = Vec::new();
-    for row in elements(grid)?.iter() {
-        colours.extend(list(&row)?);
-    }
-    Ok(colours)
+pub(super) fn colours(grid: &Value) -> PythonResult<Vec<Value>> {
+    Ok(rows(grid)?.concat())
 }
 
 pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> PythonResult {
@@ -74,24 +62,6 @@ pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> PythonResult {
         palette.push(cx, colour)?;
     }
     Ok(palette.finish(cx)?)
-}
-
-pub(super) fn p_g(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let palette = palette_t(cx, grid)?;
-    public(cx, P::Totuple, &[&palette])
-}
-
-pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let palette = call(cx, T::PaletteT, &[grid])?;
-    Ok(Value::Int(length(&palette)?))
-}
-
-pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
-    commonest(&colours(grid)?, Ordering::Greater)
-}
-
-pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> PythonResult {
-    commonest(&colours(grid)?, Ordering::Less)
 }
 
 pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> PythonResult {
@@ -109,13 +79,7 @@ pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
     if !is_grid(grid) {
         return Ok(Value::empty_set());
     }
-    let mut cells = cx.collector(SET);
-    for (i, row) in (0..).zip(list(grid)?) {
-        for (j, value) in (0..).zip(list(&row)?) {
-            cells.push(cx, cell(&value, i, j))?;
-        }
-    }
-    Ok(cells.finish(cx)?)
+    patches::untyped::asobject(cx, grid, cell)
 }
 
 pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> PythonResult {
@@ -133,49 +97,12 @@ pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> PythonRes
     item(&item(grid, int(&i)?)?, int(&j)?)
 }
 
-pub(super) fn hmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    of_tuple(cx, P::Hmirror, grid)
-}
-
-pub(super) fn vmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let rows = as_tuple(cx, grid)?;
-    public(cx, P::Vmirror, &[&rows])
-}
-
-pub(super) fn dmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let rows = as_tuple(cx, grid)?;
-    public(cx, P::Dmirror, &[&rows])
-}
-
-pub(super) fn cmirror_t(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    of_tuple(cx, P::Cmirror, grid)
-}
-
 /// A public primitive applied to a tuple; raises an exception for any other value.
-fn of_tuple(cx: &mut Context<'_>, primitive: P, grid: &Value) -> PythonResult {
+pub(super) fn of_tuple(cx: &mut Context<'_>, grid: &Value, primitive: P) -> PythonResult {
     if !is_tuple(grid) {
         return Err(Refusal::Raises);
     }
     public(cx, primitive, &[grid])
-}
-
-pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> PythonResult {
-    let turned = match number.as_int() {
-        Some(0) => T::HmirrorT,
-        Some(1) => T::DmirrorT,
-        Some(2) => T::VmirrorT,
-        Some(3) => T::CmirrorT,
-        Some(4) => T::Rot90,
-        Some(5) => T::Rot180,
-        Some(6) => T::Rot270,
-        _ => return Ok(grid.clone()),
-    };
-    call(cx, turned, &[grid])
-}
-
-pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
-    let rows = as_tuple(cx, grid)?;
-    public(cx, P::Upscale, &[&rows, factor])
 }
 
 pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> PythonResult {
@@ -207,11 +134,6 @@ pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResul
     }
 }
 
-pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> PythonResult {
-    let rows = as_tuple(cx, grid)?;
-    public(cx, P::Compress, &[&rows])
-}
-
 pub(super) fn crop(
     cx: &mut Context<'_>,
     grid: &Value,
@@ -231,27 +153,8 @@ pub(super) fn crop(
 }
 
 pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
-    if is_empty(patch) {
-        return Ok(empty_tuple());
-    }
     let (start, dims) = both(cx, T::Ulcorner, T::ShapeF, patch)?;
     call(cx, T::Crop, &[grid, &start, &dims])
-}
-
-pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> PythonResult {
-    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
-    let (part, gap, count) = parts(width, n)?;
-    split(cx, grid, count, |at| {
-        ((0, at * (part + gap)), (height, part))
-    })
-}
-
-pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> PythonResult {
-    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
-    let (part, gap, count) = parts(height, n)?;
-    split(cx, grid, count, |at| {
-        ((at * (part + gap), 0), (part, width))
-    })
 }
 
 /// The length of each of `n` parts of a side, the number of lines between two parts, and the number of parts.
@@ -264,18 +167,24 @@ fn parts(side: i32, n: &Value) -> PythonResult<(i32, i32, i32)> {
     }
 }
 
-fn split(
+/// The parts of a grid side by side, or one below the other.
+pub(super) fn split(
     cx: &mut Context<'_>,
     grid: &Value,
-    count: i32,
-    part: impl Fn(i32) -> ((i32, i32), (i32, i32)),
+    n: &Value,
+    by_columns: bool,
 ) -> PythonResult {
+    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+    let (part, gap, count) = parts(if by_columns { width } else { height }, n)?;
     let mut parts = cx.collector(TUPLE);
     for at in 0..count {
-        let ((i, j), (height, width)) = part(at);
-        let start = Value::Loc(Loc::new(i, j));
-        let dims = Value::Loc(Loc::new(height, width));
-        let part = call(cx, T::Crop, &[grid, &start, &dims])?;
+        let first = at * (part + gap);
+        let (start, dims) = if by_columns {
+            (Loc::new(0, first), Loc::new(height, part))
+        } else {
+            (Loc::new(first, 0), Loc::new(part, width))
+        };
+        let part = call(cx, T::Crop, &[grid, &start.into(), &dims.into()])?;
         parts.push(cx, part)?;
     }
     Ok(parts.finish(cx)?)

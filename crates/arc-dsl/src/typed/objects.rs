@@ -4,12 +4,12 @@ use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
 use super::python::{
-    PythonResult, call, collected, empty_tuple, int, is_empty, is_empty_tuple, item, length, minus,
-    public, three, triple, two,
+    PythonResult, call, collected, int, is_empty, item, length, minus, public, three, triple, two,
 };
 use crate::budget::Context;
 use crate::patch::Loc;
 use crate::primitives::objects::untyped::{self, by_rank};
+use crate::primitives::patches;
 use crate::primitives::untyped::copied_set_of;
 use crate::value::Value;
 
@@ -51,42 +51,23 @@ pub(super) fn objects(
     univalued: &Value,
     diagonal: &Value,
     without_bg: &Value,
+    kind: ContainerKind,
 ) -> PythonResult {
-    if is_empty_tuple(grid) {
-        return Ok(Value::empty_set());
-    }
     let flags = [univalued, diagonal, without_bg].map(Value::is_truthy);
-    let objects = by_rank(cx, grid, flags, cell)?;
-    copied_set_of(cx, objects.into_iter().map(Value::frozenset))
-}
-
-pub(super) fn objects_t(
-    cx: &mut Context<'_>,
-    grid: &Value,
-    univalued: &Value,
-    diagonal: &Value,
-    without_bg: &Value,
-) -> PythonResult {
-    if is_empty_tuple(grid) {
-        return Ok(empty_tuple());
+    let objects = by_rank(cx, grid, flags, cell)?.into_iter();
+    match kind {
+        ContainerKind::Tuple => Ok(Value::tuple(objects.map(Value::tuple).collect())),
+        ContainerKind::Set => copied_set_of(cx, objects.map(Value::frozenset)),
     }
-    let flags = [univalued, diagonal, without_bg].map(Value::is_truthy);
-    let objects = by_rank(cx, grid, flags, cell)?;
-    Ok(Value::tuple(
-        objects.into_iter().map(Value::tuple).collect(),
-    ))
-}
-
-pub(super) fn o_g(cx: &mut Context<'_>, grid: &Value, number: &Value) -> PythonResult {
-    by_bits(cx, T::Objects, grid, number)
-}
-
-pub(super) fn o_g_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> PythonResult {
-    by_bits(cx, T::ObjectsT, grid, number)
 }
 
 /// The objects, with the bits of `number` as flags.
-fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> PythonResult {
+pub(super) fn by_bits(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    number: &Value,
+    objects: T,
+) -> PythonResult {
     let Some(number @ 0..=7) = number.as_int() else {
         return Ok(Value::Nothing);
     };
@@ -126,25 +107,8 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Py
 }
 
 pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
-    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
     let locs = locs_of(cx, patch)?;
-    collected(cx, SET, &locs, |_, loc| {
-        let (i, j) = two(loc)?;
-        let (i, j) = (int(&i)?, int(&j)?);
-        let is_on = (0..height).contains(&i) && (0..width).contains(&j);
-        let value = is_on.then(|| item(&item(grid, i)?, j)).transpose()?;
-        Ok(value.map(|value| cell(&value, i, j)))
-    })
-}
-
-pub(super) fn fill(
-    cx: &mut Context<'_>,
-    grid: &Value,
-    color: &Value,
-    patch: &Value,
-) -> PythonResult {
-    let locs = locs_of(cx, patch)?;
-    public(cx, P::Fill, &[grid, color, &locs])
+    patches::untyped::toobject(cx, &locs, grid, cell)
 }
 
 pub(super) fn underfill(
@@ -176,25 +140,4 @@ pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Pyt
         P::Underpaint
     };
     public(cx, primitive, &[grid, &object])
-}
-
-pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> PythonResult {
-    let (color, locations) = (
-        call(cx, T::MostcolorT, &[grid])?,
-        call(cx, T::Toindices, &[patch])?,
-    );
-    call(cx, T::Fill, &[grid, &color, &locations])
-}
-
-pub(super) fn r#move(
-    cx: &mut Context<'_>,
-    grid: &Value,
-    obj: &Value,
-    offset: &Value,
-) -> PythonResult {
-    let (covered, moved) = (
-        call(cx, T::Cover, &[grid, obj])?,
-        call(cx, T::Shift, &[obj, offset])?,
-    );
-    call(cx, T::Paint, &[&covered, &moved])
 }

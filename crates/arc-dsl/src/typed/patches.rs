@@ -1,15 +1,14 @@
 //! Patches: the locations of their cells; moving, mirroring, and drawing around them.
 
-use std::cmp::Ordering;
-
 use arc_isa::{ContainerKind, Primitive as P};
 
 use super::TypedPrimitive as T;
 use super::objects::{locs_of, public_cells};
+pub(super) use super::python::by_number;
 use super::python::{
     INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, PythonResult, Refusal, both, call, collected,
-    elements, equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus,
-    negated, plus, public, three, triple, two,
+    elements, equal, first, has_no_elements, int, is_empty, is_empty_tuple, is_tuple, item, len,
+    length, minus, negated, plus, public, three, triple, two,
 };
 use crate::budget::Context;
 use crate::primitives::untyped::{number, set_union};
@@ -50,13 +49,14 @@ impl LocationsOf {
     }
 }
 
-pub(super) fn recolor_o(cx: &mut Context<'_>, color: &Value, obj: &Value) -> PythonResult {
-    let locations = LocationsOf::Object.locations(cx, obj)?;
-    recolor_i(cx, color, &locations)
-}
-
-pub(super) fn recolor_i(cx: &mut Context<'_>, color: &Value, indices: &Value) -> PythonResult {
-    collected(cx, SET, indices, |_, loc| {
+pub(super) fn recolor(
+    cx: &mut Context<'_>,
+    color: &Value,
+    patch: &Value,
+    of: LocationsOf,
+) -> PythonResult {
+    let locations = of.locations(cx, patch)?;
+    collected(cx, SET, &locations, |_, loc| {
         let (i, j) = two(loc)?;
         Ok(Some(triple(i, j, color.clone())))
     })
@@ -105,19 +105,7 @@ pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> 
     })
 }
 
-pub(super) fn normalize(cx: &mut Context<'_>, indices: &Value) -> PythonResult {
-    normalized(cx, indices, T::Uppermost, T::Leftmost)
-}
-
-pub(super) fn normalize_i(cx: &mut Context<'_>, indices: &Value) -> PythonResult {
-    normalized(cx, indices, T::UppermostI, T::LeftmostI)
-}
-
-pub(super) fn normalize_o(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
-    normalized(cx, obj, T::UppermostO, T::LeftmostO)
-}
-
-fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> PythonResult {
+pub(super) fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> PythonResult {
     if length(patch)? == 0 {
         return Ok(patch.clone());
     }
@@ -126,23 +114,9 @@ fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> PythonR
     call(cx, T::Shift, &[patch, &Value::pair(&i, &j)])
 }
 
-/// Whether it is a non-empty tuple.
-fn is_location(loc: &Value) -> bool {
-    is_tuple(loc) && !is_empty(loc)
-}
-
-pub(super) fn dneighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
-    if !is_location(loc) {
-        return Ok(Value::empty_set());
-    }
-    public(cx, P::Dneighbors, &[loc])
-}
-
-pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
-    if !is_location(loc) {
-        return Ok(Value::empty_set());
-    }
-    public(cx, P::Ineighbors, &[loc])
+/// Whether it is no tuple, or an empty one.
+pub(super) fn is_no_location(loc: &Value) -> bool {
+    !is_tuple(loc) || is_empty(loc)
 }
 
 pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
@@ -151,7 +125,7 @@ pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> PythonResult {
 }
 
 /// The set of two opposite corners, which has the bounding box of the patch.
-fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+pub(super) fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let mut corner = |corner: T| -> PythonResult {
         let (i, j) = two(&call(cx, corner, &[patch])?)?;
         Ok(Value::pair(&Value::Int(int(&i)?), &Value::Int(int(&j)?)))
@@ -159,18 +133,7 @@ fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     Ok(Value::set([corner(T::Ulcorner)?, corner(T::Lrcorner)?]))
 }
 
-pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    if matches!(len(patch), None | Some(0)) {
-        return Ok(Value::empty_set());
-    }
-    let corners = opposite_corners(cx, patch)?;
-    public(cx, P::Backdrop, &[&corners])
-}
-
 pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    if matches!(len(patch), None | Some(0)) {
-        return Ok(Value::empty_set());
-    }
     let (all, own) = (
         call(cx, T::Backdrop, &[patch])?,
         LocationsOf::Patch.locations(cx, patch)?,
@@ -178,16 +141,8 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     minus(cx, &all, &own)
 }
 
-pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    if is_empty(patch) {
-        return Ok(Value::empty_set());
-    }
-    let corners = opposite_corners(cx, patch)?;
-    public(cx, P::Box, &[&corners])
-}
-
 /// A set of two locations with the same first and last rows and columns as the patch.
-fn reach(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+pub(super) fn reach(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     let mut extreme =
         |extreme: T| -> PythonResult { Ok(Value::Int(int(&call(cx, extreme, &[patch])?)?)) };
     let first = Value::pair(&extreme(T::Uppermost)?, &extreme(T::Leftmost)?);
@@ -195,45 +150,8 @@ fn reach(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
     Ok(Value::set([first, last]))
 }
 
-pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    if is_empty(patch) {
-        return Ok(Value::empty_set());
-    }
-    let reach = reach(cx, patch)?;
-    public(cx, P::Inbox, &[&reach])
-}
-
-pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    if is_empty(patch) {
-        return Ok(Value::empty_set());
-    }
-    let reach = reach(cx, patch)?;
-    public(cx, P::Outbox, &[&reach])
-}
-
-pub(super) fn connect(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    if is_empty_tuple(a) || is_empty_tuple(b) {
-        return Ok(Value::empty_set());
-    }
-    public(cx, P::Connect, &[a, b])
-}
-
-pub(super) fn shoot(cx: &mut Context<'_>, start: &Value, direction: &Value) -> PythonResult {
-    if is_empty(start) || is_empty(direction) {
-        return Ok(Value::empty_set());
-    }
-    public(cx, P::Shoot, &[start, direction])
-}
-
-pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> PythonResult {
-    if is_empty_tuple(location) {
-        return Ok(Value::empty_set());
-    }
-    public(cx, P::Hfrontier, &[location])
-}
-
 /// Whether both patches have a cell in one row, or in one column.
-fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> PythonResult {
+pub(super) fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> PythonResult {
     let mut lines = |patch: &Value| {
         let locations = LocationsOf::Patch.locations(cx, patch)?;
         collected(cx, SET, &locations, |_, loc| {
@@ -248,19 +166,8 @@ fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> PythonResu
     ))
 }
 
-pub(super) fn hmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    matching(cx, a, b, true)
-}
-
-pub(super) fn vmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    matching(cx, a, b, false)
-}
-
 pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> PythonResult {
-    if [a, b]
-        .iter()
-        .any(|patch| matches!(len(patch), None | Some(0)))
-    {
+    if [a, b].into_iter().any(has_no_elements) {
         return Ok(INFINITY);
     }
     let (a, b) = (locs_of(cx, a)?, locs_of(cx, b)?);
@@ -337,7 +244,7 @@ fn kind(patch: &Value, of: LocationsOf) -> PythonResult<bool> {
     })
 }
 
-fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
+pub(super) fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
     let [top, _, bottom, _] = frame(cx, patch)?;
     let sum = plus(cx, &top, &bottom)?;
     let cells = kind(patch, of)?;
@@ -346,7 +253,7 @@ fn hmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult
     })
 }
 
-fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
+pub(super) fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
     let [_, left, _, right] = frame(cx, patch)?;
     let sum = plus(cx, &left, &right)?;
     let cells = kind(patch, of)?;
@@ -355,7 +262,7 @@ fn vmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult
     })
 }
 
-fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
+pub(super) fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult {
     let (top, left) = two(&call(cx, T::Ulcorner, &[patch])?)?;
     let cells = kind(patch, of)?;
     let to_column = minus(cx, &left, &top)?;
@@ -363,45 +270,6 @@ fn dmirror(cx: &mut Context<'_>, patch: &Value, of: LocationsOf) -> PythonResult
     each_of_kind_moved(cx, patch, cells, |cx, i, j| {
         Ok((plus(cx, j, &to_row)?, plus(cx, i, &to_column)?))
     })
-}
-
-macro_rules! mirrors {
-    ($($name:ident: $mirror:ident($of:ident);)+) => {
-        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-            $mirror(cx, patch, LocationsOf::$of)
-        })+
-    };
-}
-
-mirrors! {
-    hmirror_f: hmirror(Patch);
-    hmirror_i: hmirror(Indices);
-    hmirror_o: hmirror(Object);
-    vmirror_f: vmirror(Patch);
-    vmirror_i: vmirror(Indices);
-    vmirror_o: vmirror(Object);
-    dmirror_f: dmirror(Patch);
-    dmirror_i: dmirror(Indices);
-    dmirror_o: dmirror(Object);
-}
-
-pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
-    let mut mirrored = patch.clone();
-    for mirror in [T::VmirrorF, T::DmirrorF, T::VmirrorF] {
-        mirrored = call(cx, mirror, &[&mirrored])?;
-    }
-    Ok(mirrored)
-}
-
-pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> PythonResult {
-    let mirror = match number.as_int() {
-        Some(0) => T::HmirrorF,
-        Some(1) => T::DmirrorF,
-        Some(2) => T::VmirrorF,
-        Some(3) => T::CmirrorF,
-        _ => return Ok(patch.clone()),
-    };
-    call(cx, mirror, &[patch])
 }
 
 pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> PythonResult {
@@ -430,7 +298,7 @@ pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> Py
 }
 
 /// After how many columns or rows an object repeats.
-fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> PythonResult {
+pub(super) fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> PythonResult {
     let normalized = call(cx, T::Normalize, &[obj])?;
     let extent = call(cx, extent, &[&normalized])?;
     if int(&extent)? < 2 {
@@ -440,16 +308,8 @@ fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> PythonResu
     public(cx, period, &[&object])
 }
 
-pub(super) fn hperiod(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
-    period(cx, obj, T::WidthF, P::Hperiod)
-}
-
-pub(super) fn vperiod(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
-    period(cx, obj, T::HeightF, P::Vperiod)
-}
-
 /// The colours of the cells, with repetitions.
-fn colours(obj: &Value) -> PythonResult<Vec<Value>> {
+pub(super) fn colours(obj: &Value) -> PythonResult<Vec<Value>> {
     let cells = elements(obj)?;
     cells.iter().map(|cell| Ok(three(&cell)?.2)).collect()
 }
@@ -458,30 +318,23 @@ pub(super) fn palette_f(cx: &mut Context<'_>, element: &Value) -> PythonResult {
     collected(cx, SET, element, |_, cell| Ok(Some(three(cell)?.2)))
 }
 
-pub(super) fn p_o(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
-    let palette = palette_f(cx, obj)?;
-    public(cx, P::Totuple, &[&palette])
-}
-
-pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> PythonResult {
-    let palette = call(cx, T::PaletteF, &[obj])?;
+pub(super) fn numcolors(cx: &mut Context<'_>, piece: &Value, palette: T) -> PythonResult {
+    let palette = call(cx, palette, &[piece])?;
     Ok(Value::Int(length(&palette)?))
 }
 
-/// The value that occurs most or least often; `nan` if there are none.
-pub(super) fn commonest(values: &[Value], wanted: Ordering) -> PythonResult {
-    if values.is_empty() {
+/// The colour that occurs most or least often; `nan` if there are none.
+pub(super) fn commonest(
+    _: &mut Context<'_>,
+    piece: &Value,
+    colours: fn(&Value) -> PythonResult<Vec<Value>>,
+    most: bool,
+) -> PythonResult {
+    let colours = colours(piece)?;
+    if colours.is_empty() {
         return Ok(NOT_A_NUMBER);
     }
-    Value::commonest(values, wanted.is_gt()).ok_or(Refusal::Raises)
-}
-
-pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
-    commonest(&colours(obj)?, Ordering::Greater)
-}
-
-pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> PythonResult {
-    commonest(&colours(obj)?, Ordering::Less)
+    Value::commonest(&colours, most).ok_or(Refusal::Raises)
 }
 
 pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> PythonResult {

@@ -9,7 +9,7 @@ use arc_isa::{ContainerKind, Primitive};
 
 use super::TypedPrimitive;
 use crate::budget::Context;
-use crate::error::{ErrorKind, ValueKind};
+use crate::error::ValueKind;
 pub(super) use crate::primitives::untyped::{
     PythonResult, Refusal, elements, int, is_empty, is_tuple, list, minus, outermost, plus,
     unpack as two,
@@ -18,16 +18,6 @@ use crate::primitives::{comparison, untyped};
 use crate::value::Value;
 use crate::value::container::Container;
 use crate::value::foreign::Foreign;
-
-impl From<Refusal> for ErrorKind {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            // Never reported, since the call returns its default.
-            Refusal::Raises => ErrorKind::NoMatch,
-            Refusal::Error(kind) => kind,
-        }
-    }
-}
 
 /// Calls a primitive of this dialect, which returns its default if it fails.
 pub(super) fn call(
@@ -46,6 +36,21 @@ pub(super) fn both(
     value: &Value,
 ) -> PythonResult<(Value, Value)> {
     Ok((call(cx, first, &[value])?, call(cx, second, &[value])?))
+}
+
+/// The result of the primitive with this number, or what there is otherwise.
+pub(super) fn by_number(
+    cx: &mut Context<'_>,
+    piece: &Value,
+    number: &Value,
+    primitives: &[TypedPrimitive],
+    otherwise: fn(&mut Context<'_>, &Value) -> PythonResult,
+) -> PythonResult {
+    let at = number.as_int().and_then(|at| usize::try_from(at).ok());
+    match at.and_then(|at| primitives.get(at)) {
+        Some(primitive) => call(cx, *primitive, &[piece]),
+        None => otherwise(cx, piece),
+    }
 }
 
 /// Calls a primitive of the public dialect, whose failure is an error.
@@ -72,6 +77,11 @@ pub(super) fn length(value: &Value) -> PythonResult<i32> {
 /// The length, if it has one.
 pub(super) fn len(value: &Value) -> Option<usize> {
     value.as_container().map(Container::len)
+}
+
+/// Whether it is empty, or no container.
+pub(super) fn has_no_elements(value: &Value) -> bool {
+    matches!(len(value), None | Some(0))
 }
 
 pub(super) fn is_empty_tuple(value: &Value) -> bool {

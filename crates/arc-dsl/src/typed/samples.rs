@@ -7,7 +7,7 @@ use arc_isa::ContainerKind;
 use super::TypedPrimitive as T;
 use super::python::{
     NOT_A_NUMBER, PythonResult, Refusal, call, collected, compare, elements, empty_tuple, equal,
-    int, is_tuple, key as keyed_by, list, place, three, two,
+    int, is_tuple, key as keyed_by, list, place, two,
 };
 use crate::budget::Context;
 use crate::value::Value;
@@ -17,6 +17,15 @@ use crate::value::sort::sorted_places;
 /// The element at this rank.
 fn ranked(values: &[Value], rank: &Value) -> PythonResult<Option<Value>> {
     Ok(place(rank, values.len())?.map(|at| values[at].clone()))
+}
+
+/// The same, or an empty container of this kind.
+fn ranked_or_empty(values: &[Value], rank: &Value, kind: ContainerKind) -> PythonResult {
+    let empty = || match kind {
+        ContainerKind::Tuple => empty_tuple(),
+        ContainerKind::Set => Value::empty_set(),
+    };
+    Ok(ranked(values, rank)?.unwrap_or_else(empty))
 }
 
 /// The elements in ascending or descending order of their keys; elements with equal keys keep their order either way.
@@ -64,17 +73,10 @@ pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) ->
 }
 
 pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> PythonResult {
-    let rank = i64::from(int(rank)?);
+    int(rank)?;
     let all = elements(container)?;
-    let at = if rank < 0 {
-        rank + all.len() as i64
-    } else {
-        rank
-    };
-    let at = usize::try_from(at).ok();
-    Ok(at
-        .and_then(|at| all.value(at))
-        .unwrap_or_else(Value::empty_set))
+    let at = place(rank, all.len())?.and_then(|at| all.value(at));
+    Ok(at.unwrap_or_else(Value::empty_set))
 }
 
 pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> PythonResult {
@@ -110,37 +112,19 @@ pub(super) fn get_rank(cx: &mut Context<'_>, container: &Value, rank: &Value) ->
     Ok(ranked(&sorted, rank)?.unwrap_or(Value::Int(0)))
 }
 
+/// The element at this rank, otherwise an empty container of this kind, or of the container's own.
 pub(super) fn get_arg_rank(
     cx: &mut Context<'_>,
     container: &Value,
     compfunc: &Value,
     rank: &Value,
+    kind: Option<ContainerKind>,
 ) -> PythonResult {
-    if is_tuple(container) {
-        get_arg_rank_t(cx, container, compfunc, rank)
-    } else {
-        get_arg_rank_f(cx, container, compfunc, rank)
+    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
+    match kind {
+        Some(kind) => ranked_or_empty(&sorted, rank, kind),
+        None => ranked_or_empty(&sorted, rank, elements(container)?.kind),
     }
-}
-
-pub(super) fn get_arg_rank_t(
-    cx: &mut Context<'_>,
-    container: &Value,
-    compfunc: &Value,
-    rank: &Value,
-) -> PythonResult {
-    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
-    Ok(ranked(&sorted, rank)?.unwrap_or_else(empty_tuple))
-}
-
-pub(super) fn get_arg_rank_f(
-    cx: &mut Context<'_>,
-    container: &Value,
-    compfunc: &Value,
-    rank: &Value,
-) -> PythonResult {
-    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
-    Ok(ranked(&sorted, rank)?.unwrap_or_else(Value::empty_set))
 }
 
 pub(super) fn get_val_rank(
@@ -166,25 +150,16 @@ fn by_count(cx: &mut Context<'_>, container: &Value) -> PythonResult<Vec<Value>>
     Ok(ranks)
 }
 
-pub(super) fn get_common_rank_t(
+pub(super) fn get_common_rank(
     cx: &mut Context<'_>,
     container: &Value,
     rank: &Value,
+    kind: ContainerKind,
 ) -> PythonResult {
-    if !is_tuple(container) {
+    if kind == ContainerKind::Tuple && !is_tuple(container) {
         return Err(Refusal::Raises);
     }
-    let ranks = by_count(cx, container)?;
-    Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
-}
-
-pub(super) fn get_common_rank_f(
-    cx: &mut Context<'_>,
-    container: &Value,
-    rank: &Value,
-) -> PythonResult {
-    let ranks = by_count(cx, container)?;
-    Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
+    ranked_or_empty(&by_count(cx, container)?, rank, kind)
 }
 
 /// The distinct values in descending order of their frequency; equally frequent ones in the order of their first
@@ -199,22 +174,14 @@ fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> PythonResult<Vec<Va
     Ok(runs.into_iter().map(|run| run[0].1.clone()).collect())
 }
 
-pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value) -> PythonResult {
-    let mut colours = Vec::new();
-    for row in elements(grid)?.iter() {
-        colours.extend(list(&row)?);
-    }
-    let ranks = by_frequency(cx, colours)?;
-    Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
-}
-
-pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) -> PythonResult {
-    let mut colours = Vec::new();
-    for cell in elements(obj)?.iter() {
-        colours.push(three(&cell)?.2);
-    }
-    let ranks = by_frequency(cx, colours)?;
-    Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
+pub(super) fn get_color_rank(
+    cx: &mut Context<'_>,
+    piece: &Value,
+    rank: &Value,
+    colours: fn(&Value) -> PythonResult<Vec<Value>>,
+    kind: ContainerKind,
+) -> PythonResult {
+    ranked_or_empty(&by_frequency(cx, colours(piece)?)?, rank, kind)
 }
 
 pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> PythonResult {
@@ -224,39 +191,35 @@ pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> PythonRe
     })
 }
 
-/// The results of the function for the first elements of the pairs, and for the second ones, each without repetitions.
-fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult<(Value, Value)> {
+/// The function's results for the inputs that it returns for no output, or the other way round.
+pub(super) fn of_one_side(
+    cx: &mut Context<'_>,
+    pairs: &Value,
+    function: &Value,
+    of_inputs: bool,
+) -> PythonResult {
     let mut side = |side: T| {
         let grids = call(cx, T::Apply, &[&side.value(), pairs])?;
         let found = call(cx, T::MapplyT, &[function, &grids])?;
         call(cx, T::Dedupe, &[&found])
     };
-    Ok((side(T::First)?, side(T::Second)?))
+    let (inputs, outputs) = (side(T::First)?, side(T::Second)?);
+    let mut sides = [&inputs, &outputs];
+    if !of_inputs {
+        sides.reverse();
+    }
+    call(cx, T::DifferenceTuple, &sides)
 }
 
-/// Defines what the function gives for one side of the pairs and not for the other, and what `pick` takes of that.
-macro_rules! of_one_side {
-    ($($all:ident, $picked:ident: $primitive:ident, $one:tt, $other:tt;)+) => {$(
-        pub(super) fn $all(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> PythonResult {
-            let sides = of_sides(cx, pairs, function)?;
-            call(cx, T::DifferenceTuple, &[&sides.$one, &sides.$other])
-        }
-
-        pub(super) fn $picked(
-            cx: &mut Context<'_>,
-            pairs: &Value,
-            function: &Value,
-            pick: &Value,
-        ) -> PythonResult {
-            let found = call(cx, T::$primitive, &[pairs, function])?;
-            Ok(cx.call(pick, &[&found])?)
-        }
-    )+};
-}
-
-of_one_side! {
-    c_iz, c_iz_n: CIz, 0, 1;
-    c_zo, c_zo_n: CZo, 1, 0;
+pub(super) fn picked(
+    cx: &mut Context<'_>,
+    pairs: &Value,
+    function: &Value,
+    pick: &Value,
+    primitive: T,
+) -> PythonResult {
+    let found = call(cx, primitive, &[pairs, function])?;
+    Ok(cx.call(pick, &[&found])?)
 }
 
 pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> PythonResult {
