@@ -271,7 +271,9 @@ fn parse(
     }
     let error = |message: String| InputError::at(file, *line, *column, message).about(path.clone());
     let within = |found: &ParseError| {
-        let ParseError { line, column, kind, .. } = found;
+        let ParseError {
+            line, column, kind, ..
+        } = found;
         error(format!(
             "line {line}, column {column} of the program: {kind}"
         ))
