@@ -21,6 +21,8 @@ mod merge;
 mod modules;
 mod packed;
 mod programs;
+#[cfg(feature = "tables")]
+mod tables;
 mod tasks;
 
 use packed::ArchiveListing;
@@ -153,7 +155,8 @@ fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool, what: &str) -> Walk {
 
 /// The JSON files in a folder.
 pub(crate) fn json_files(folder: &Path) -> Walk {
-    files(folder, is_json, "files of attempts (*.json)")
+    let is_wanted = |name: &str| is_json(name) && !ends_with_one(name, &TABLE_EXTENSIONS);
+    files(folder, is_wanted, "files of attempts (*.json)")
 }
 
 /// The extensions of compressed files.
@@ -162,9 +165,13 @@ const PACKED_EXTENSIONS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
 /// The extensions of JSON files, without those of compressed ones.
 const JSON_EXTENSIONS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".jsonlines"];
 
+/// The extensions of tables, whose rows are read as lines of JSON.
+const TABLE_EXTENSIONS: [&str; 3] = [".parquet", ".arrow", ".feather"];
+
 /// Whether a file in a folder or an archive counts as JSON, by its name.
 fn is_json(name: &str) -> bool {
     ends_with_one(name, &JSON_EXTENSIONS)
+        || cfg!(feature = "tables") && ends_with_one(name, &TABLE_EXTENSIONS)
 }
 
 /// Whether a file in a folder or an archive counts as Python, by its name.
@@ -185,12 +192,12 @@ fn is_other_archive(name: &str) -> bool {
 
 /// Whether the name is that of data in a form that is not read.
 fn is_other_data(name: &str) -> bool {
-    const DATA: [&str; 20] = [
-        ".arrow", ".csv", ".db", ".feather", ".h5", ".hdf5", ".jsonc", ".json5", ".msgpack",
-        ".npy", ".npz", ".orc", ".parquet", ".pickle", ".pkl", ".sqlite", ".tsv", ".xlsx", ".yaml",
-        ".yml",
+    const DATA: [&str; 17] = [
+        ".csv", ".db", ".h5", ".hdf5", ".jsonc", ".json5", ".msgpack", ".npy", ".npz", ".orc",
+        ".pickle", ".pkl", ".sqlite", ".tsv", ".xlsx", ".yaml", ".yml",
     ];
-    ends_with_one(name, &DATA) || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")
+    let is_data = ends_with_one(name, &DATA) || ends_with_one(name, &TABLE_EXTENSIONS);
+    is_data || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")
 }
 
 /// What a file of text is, by its name, if it is in a form that is not read.
@@ -207,34 +214,6 @@ pub(crate) fn other_text(file: &Path) -> Option<&'static str> {
         "pkl" | "pickle" => Some("a pickle of Python"),
         _ => None,
     }
-}
-
-/// What makes the rows of a table a file that is read.
-fn to_json_lines(file: &Path) -> Option<String> {
-    let name = file.to_string_lossy();
-    let (module, read, all) = if ends_with_one(&name, &[".parquet"]) {
-        (".parquet", "read_table", "")
-    } else if is_arrow_file(file) {
-        (".feather", "read_table", "")
-    } else if ends_with_one(&name, &[".arrow"]) {
-        ("", "ipc.open_stream", ".read_all()")
-    } else {
-        return None;
-    };
-    let lines = file.with_extension("jsonl");
-    Some(format!(
-        "the rows of a table are read from what this writes: python -c \"import json, pyarrow{module} as p; rows = \
-         p.{read}('{name}'){all}; [print(json.dumps(row)) for row in rows.to_pylist()]\" > {}",
-        lines.display()
-    ))
-}
-
-/// Whether it is a file of Arrow, as `feather` is, rather than a stream.
-fn is_arrow_file(file: &Path) -> bool {
-    let mut begin = [0; 6];
-    let is_one = ends_with_one(&file.to_string_lossy(), &[".arrow", ".feather"]);
-    let opened = is_one.then(|| File::open(file).ok()).flatten();
-    opened.is_some_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == *b"ARROW1"
 }
 
 fn ends_with_one(name: &str, endings: &[&str]) -> bool {
@@ -369,10 +348,8 @@ fn note_others(folder: &Path, files: &[PathBuf]) -> Option<InputError> {
         0 => String::new(),
         more => format!(" and {more} more of these kinds"),
     };
-    let advice = by_kind.values().find_map(|file| to_json_lines(file));
-    let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
     let message = format!(
-        "{count} of data in a form that is not read: {}{more}{advice}",
+        "{count} of data in a form that is not read: {}{more}",
         told.join(", ")
     );
     Some(InputError::whole(folder, message))

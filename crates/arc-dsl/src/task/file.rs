@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::error::TaskError;
 use super::seeds::{InputSeed, OutputSeed, PairSeed, PairsSeed};
 use super::solutions::Solutions;
-use super::text::{JsonKind, Places, Text, first_of, kind_of, shortened};
+use super::text::{JsonKind, Places, Text, first_of, kind_of, shortened, without_strings};
 use super::{OtherSplit, Pair, Task};
 
 /// What kind of file it is.
@@ -41,6 +41,8 @@ pub struct TaskFile {
     pub tasks: Vec<FileTask>,
     /// The programs given with tasks.
     pub programs: Vec<FileProgram>,
+    /// The first list of texts of which some hold no program, and how many texts of all lists do not.
+    pub without_program: Option<(TaskError, usize)>,
     /// The solutions, if it is a file of solutions.
     pub solutions: Solutions,
     /// Errors in the rest.
@@ -94,7 +96,8 @@ impl FileProgram {
     /// Whether it is what a language model has answered, with a program in it, rather than a program.
     #[must_use]
     pub fn is_answer(&self) -> bool {
-        matches!(self.key, Some("response" | "completion"))
+        self.key.is_some_and(|key| ANSWER_KEYS.contains(&key))
+            || self.text.trim_start().starts_with("```")
     }
 }
 
@@ -123,14 +126,23 @@ const WRAPPERS: [&str; 6] = ["task", "data", "problem", "puzzle", "item", "conte
 const KEYS_TOLD: usize = 6;
 
 /// The keys for the text of a program, in order of preference.
-const PROGRAM_KEYS: [&str; 6] = [
+const PROGRAM_KEYS: [&str; 9] = [
     "program",
     "source",
     "code",
+    "generated_code",
     "function",
+    "solution",
     "response",
     "completion",
+    MESSAGES,
 ];
+
+/// Those of them under which a model's answer is.
+const ANSWER_KEYS: [&str; 4] = ["solution", "response", "completion", MESSAGES];
+
+/// The key for a conversation, the last of whose texts by the model is its answer.
+const MESSAGES: &str = "messages";
 
 const TASK: &str = "a task: an object with the keys `train` and `test`";
 
@@ -140,8 +152,9 @@ const PROGRAM: &str = "a program: the key `program` with its text, beside `task_
 type Entries<'a> = [(String, &'a RawValue)];
 
 impl TaskFile {
-    /// The keys under which a task may give its id, in order of preference.
-    pub const ID_KEYS: [&str; 4] = ["task_id", "task_key", "id", "name"];
+    /// The keys under which a task may give its id, in order of preference; the last ones count only if its metadata have
+    /// none of the others.
+    pub const ID_KEYS: [&str; 6] = ["task_id", "task_key", "id", "name", "question_id", "index"];
 
     /// Reads the text of a file. `name` is its file name without an extension. It is the id of the task if the file
     /// holds one task, unless the name is just a number or a generic word and the task gives its own id
@@ -149,7 +162,9 @@ impl TaskFile {
     #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
-        match Text::new(text) {
+        // A model's answer may be JSON.
+        let is_kept = |key: &str| key == "content" || key == "text" || PROGRAM_KEYS.contains(&key);
+        match Text::new(&without_strings(text, is_kept)) {
             Ok(text) => file.value(&text, TaskName::OfFile(name)),
             Err(error) => file.errors.push(error),
         }
@@ -451,8 +466,15 @@ impl TaskFile {
 
     fn named_program<'a>(&mut self, places: &mut Places<'a>, task: &str, named: NamedProgram<'a>) {
         let before = self.programs.len();
+        let place = places.of_key(named.key, named.value);
+        if named.without_program > 0 {
+            let (_, count) = self
+                .without_program
+                .get_or_insert_with(|| (place.error(""), 0));
+            *count += named.without_program;
+        }
         for text in named.texts {
-            self.program(&places.of_key(named.key, named.value), task, text);
+            self.program(&place, task, text);
         }
         for program in &mut self.programs[before..] {
             (program.key, program.others) = (Some(named.key), named.others.clone());
@@ -790,7 +812,19 @@ fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
 
 /// The id that an object gives, itself or in its metadata.
 fn id_in(entries: &Entries<'_>) -> Option<String> {
-    let own = TaskFile::ID_KEYS.iter().find_map(|key| {
+    let (keys, of_rows) = TaskFile::ID_KEYS.split_at(4);
+    let metadata = || {
+        let (_, metadata) = entries.iter().find(|(key, _)| key == "metadata")?;
+        let (mut inner, _) = entries_of(metadata.get());
+        inner.retain(|(key, _)| key != "metadata");
+        id_in(&inner)
+    };
+    let own = id_under(keys, entries).or_else(metadata);
+    own.or_else(|| id_under(of_rows, entries))
+}
+
+fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
+    keys.iter().find_map(|key| {
         let (_, value) = entries.iter().find(|(found, _)| found == key)?;
         let id = match serde_json::from_str(value.get()).ok()? {
             serde_json::Value::String(id) => id,
@@ -800,16 +834,6 @@ fn id_in(entries: &Entries<'_>) -> Option<String> {
         let id = bare_id(&id).to_owned();
         let is_id = |c: char| c.is_alphanumeric() || "_-./".contains(c);
         (!id.is_empty() && id.chars().all(is_id)).then_some(id)
-    });
-    own.or_else(|| {
-        let (_, metadata) = entries.iter().find(|(key, _)| key == "metadata")?;
-        let (inner, _) = entries_of(metadata.get());
-        id_in(
-            &inner
-                .into_iter()
-                .filter(|(key, _)| key != "metadata")
-                .collect::<Vec<_>>(),
-        )
     })
 }
 
@@ -857,11 +881,11 @@ fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     let TaskName::OfFile(name) = id else {
         return None;
     };
-    let said: Vec<_> = entries
-        .iter()
-        .filter(|(key, _)| key.starts_with("task_"))
-        .cloned()
-        .collect();
+    // Other things may have a `name`, too.
+    let is_said =
+        |key: &str| key == "metadata" || key != "name" && TaskFile::ID_KEYS.contains(&key);
+    let mut said = entries.to_vec();
+    said.retain(|(key, _)| is_said(key));
     own_id(&said, TaskName::Numbered(name))
 }
 
@@ -883,6 +907,8 @@ struct NamedProgram<'a> {
     key: &'static str,
     /// Its text; several, if there is a list of them.
     texts: Vec<String>,
+    /// How many texts of the list hold no program.
+    without_program: usize,
     value: &'a RawValue,
     /// Other keys with programs.
     others: Vec<&'static str>,
@@ -892,7 +918,7 @@ struct NamedProgram<'a> {
 fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
     let found = PROGRAM_KEYS.iter().filter_map(|&wanted| {
         let (_, value) = entries.iter().find(|(key, _)| key == wanted)?;
-        let mut texts = texts_of_program(value.get());
+        let mut texts = texts_under(wanted, value.get());
         if wanted == "program" && texts.is_empty() {
             texts.extend(serde_json::from_str::<String>(value.get()).ok());
         }
@@ -901,7 +927,8 @@ fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
     });
     let mut found: Vec<_> = found.collect();
     // `program` may be the name of one, beside its text.
-    let is_program = |(.., value): &(_, _, &RawValue)| !texts_of_program(value.get()).is_empty();
+    let is_program =
+        |(key, _, value): &(&str, _, &RawValue)| !texts_under(key, value.get()).is_empty();
     if found.len() > 1 && !is_program(&found[0]) {
         found.remove(0);
     }
@@ -909,6 +936,7 @@ fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
     let (key, texts, value) = found.next()?;
     Some(NamedProgram {
         key,
+        without_program: without_program(value.get(), &texts),
         texts,
         value,
         others: found.map(|(key, ..)| key).collect(),
@@ -947,6 +975,43 @@ fn texts_of_program(json: &str) -> Vec<String> {
     texts.into_iter().filter(|text| is_program(text)).collect()
 }
 
+/// The programs under a key.
+fn texts_under(key: &str, json: &str) -> Vec<String> {
+    if key == MESSAGES {
+        return answer_in(json)
+            .filter(|text| is_program(text))
+            .into_iter()
+            .collect();
+    }
+    texts_of_program(json)
+}
+
+/// The last text of the model in a conversation: a list of objects with `role` and `content`, which is a text or a list of
+/// parts with a `text`.
+fn answer_in(json: &str) -> Option<String> {
+    let messages: Vec<serde_json::Value> = serde_json::from_str(json).ok()?;
+    let mut messages = messages.iter().rev();
+    let answer = messages.find(|message| message["role"] == "assistant")?;
+    match &answer["content"] {
+        serde_json::Value::Array(parts) => {
+            let parts = parts.iter().filter_map(|part| part["text"].as_str());
+            Some(parts.collect::<Vec<_>>().join("\n"))
+        }
+        content => content.as_str().map(ToOwned::to_owned),
+    }
+}
+
+/// How many texts of a list are no program, if each text is one.
+fn without_program(json: &str, programs: &[String]) -> usize {
+    let all: Vec<String> = serde_json::from_str(json).unwrap_or_default();
+    let is_each = programs.iter().all(|program| all.contains(program));
+    if is_each {
+        all.len() - programs.len()
+    } else {
+        0
+    }
+}
+
 /// Whether it holds programs and nothing else (`only`), or a program among anything else, nested at most this deep.
 fn holds_programs(json: &str, only: bool, depth: usize) -> bool {
     let (values, error) = match kind_of(json) {
@@ -981,7 +1046,7 @@ fn shows_program(json: &str) -> bool {
         let (entries, _) = entries_of(json);
         let named = |(key, _): &&(String, &RawValue)| PROGRAM_KEYS.contains(&key.as_str());
         let mut named = entries.iter().filter(named);
-        named.any(|(_, it)| !texts_of_program(it.get()).is_empty())
+        named.any(|(key, it)| !texts_under(key, it.get()).is_empty())
     };
     match kind_of(json) {
         JsonKind::List => {

@@ -52,6 +52,44 @@ pub(super) fn first_of(json: &str) -> Option<&str> {
     elements.first().map(|element| element.get())
 }
 
+/// A text with the lists and objects that strings hold in place of these strings, as columns of tables have them, but
+/// for those under keys that are kept. Everything stays on its line.
+pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
+    let begins = |pair: &[u8]| matches!(pair, b"\"[" | b"\"{" | b"\" " | b"\"\\");
+    if !text.windows(2).any(begins) {
+        return Cow::Borrowed(text);
+    }
+    let (mut made, mut done, mut at, mut key) = (Vec::new(), 0, 0, String::new());
+    while let Some(before) = text[at..].iter().position(|&byte| byte == b'"') {
+        let start = at + before;
+        let mut strings = serde_json::Deserializer::from_slice(&text[start..]).into_iter();
+        let Some(Ok(string)) = strings.next() else {
+            break;
+        };
+        let string: String = string;
+        at = start + strings.byte_offset();
+        if text[at..].trim_ascii_start().starts_with(b":") {
+            key = string;
+        } else if string.trim_start().starts_with(['[', '{'])
+            && !is_kept(&key)
+            && serde_json::from_str::<IgnoredAny>(&string).is_ok()
+        {
+            made.extend_from_slice(&text[done..start]);
+            made.extend(
+                string
+                    .bytes()
+                    .map(|byte| if byte == b'\n' { b' ' } else { byte }),
+            );
+            done = at;
+        }
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    made.extend_from_slice(&text[done..]);
+    Cow::Owned(made)
+}
+
 impl<'a> Text<'a> {
     /// The whole text of a file.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, TaskError> {

@@ -45,6 +45,8 @@ pub(super) struct BesideModule {
     pub(super) path: String,
     pub(super) file: Arc<str>,
     pub(super) names: HashMap<String, Meaning>,
+    /// The names that are none of the DSL's: the file and the line that bind them.
+    pub(super) own: HashMap<String, (Arc<str>, u32)>,
     /// The functions of a module that is the DSL's otherwise, whose text differs from the reference's and cannot be
     /// parsed: whether they do the same is not known.
     pub(super) rewritten: Vec<String>,

@@ -1,5 +1,7 @@
 //! Errors and notes about program text.
 
+use std::sync::Arc;
+
 use arc_isa::Primitive;
 
 use crate::dialect::Dialect;
@@ -202,7 +204,7 @@ pub enum ParseErrorKind {
         unfilled: Option<Unfilled>,
     },
     /// A call of something that is neither a primitive nor a variable.
-    #[error("unknown primitive `{name}`{}, {}", in_dialect(*dialect), known_to(*other, nearest.as_deref(), "a primitive or a variable"))]
+    #[error("unknown primitive `{name}`{}, {}", in_dialect(*dialect), known_to(*other, own.as_ref(), nearest.as_deref(), "a primitive or a variable"))]
     UnknownPrimitive {
         /// The name.
         name: String,
@@ -210,11 +212,13 @@ pub enum ParseErrorKind {
         dialect: Option<Dialect>,
         /// The dialect that has the name, if another one does.
         other: Option<Dialect>,
+        /// The file beside the text that binds the name, which the text imports from there with all others, and the line.
+        own: Option<(Arc<str>, u32)>,
         /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
     /// A name that is neither a variable, a constant nor a primitive.
-    #[error("unknown name `{name}`{}, {}", in_dialect(*dialect), known_to(*other, nearest.as_deref(), "a variable, a primitive or a constant"))]
+    #[error("unknown name `{name}`{}, {}", in_dialect(*dialect), known_to(*other, own.as_ref(), nearest.as_deref(), "a variable, a primitive or a constant"))]
     UnknownName {
         /// The name.
         name: String,
@@ -222,6 +226,8 @@ pub enum ParseErrorKind {
         dialect: Option<Dialect>,
         /// The dialect that has the name, if another one does.
         other: Option<Dialect>,
+        /// The file beside the text that binds the name, which the text imports from there with all others, and the line.
+        own: Option<(Arc<str>, u32)>,
         /// The most similar known name, if one is similar enough.
         nearest: Option<String>,
     },
@@ -383,10 +389,20 @@ fn in_dialect(dialect: Option<Dialect>) -> String {
     dialect.map_or_else(String::new, |dialect| format!(" in the {dialect} dialect"))
 }
 
-fn known_to(other: Option<Dialect>, nearest: Option<&str>, expected: &str) -> String {
-    match other {
-        Some(dialect) => format!("which the {dialect} dialect has (`--dialect {dialect}`)"),
-        None => hint(nearest, expected),
+fn known_to(
+    other: Option<Dialect>,
+    own: Option<&(Arc<str>, u32)>,
+    nearest: Option<&str>,
+    expected: &str,
+) -> String {
+    match (other, own) {
+        (_, Some((file, line))) => {
+            format!(
+                "which line {line} of {file} defines: only what the DSL has is read of other files"
+            )
+        }
+        (Some(dialect), _) => format!("which the {dialect} dialect has (`--dialect {dialect}`)"),
+        _ => hint(nearest, expected),
     }
 }
 

@@ -231,12 +231,17 @@ impl<'t> Lowering<'_, 't> {
             let mut others = Dialect::ALL.iter().copied();
             others.find(|&other| names::known(other, module.ours(token.text)).is_some())
         });
+        let own = self.module.and_then(|module| {
+            let mut others = module.globals.starred_others();
+            others.find_map(|others| others.get(token.text).cloned())
+        });
         if called {
             let nearest = nearest(token.text, variables.chain(names::primitives(self.dialect)));
             ParseErrorKind::UnknownPrimitive {
                 name,
                 dialect: chosen,
                 other,
+                own,
                 nearest,
             }
         } else {
@@ -246,6 +251,7 @@ impl<'t> Lowering<'_, 't> {
                 name,
                 dialect: chosen,
                 other,
+                own,
                 nearest,
             }
         }

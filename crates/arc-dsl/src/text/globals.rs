@@ -385,6 +385,15 @@ impl<'t> Globals<'t> {
         })
     }
 
+    /// What star imports from modules beside the text bind, besides the names of the DSL.
+    pub(super) fn starred_others(&self) -> impl Iterator<Item = &HashMap<String, (Arc<str>, u32)>> {
+        let modules = self.stars.iter().filter_map(|&(.., star)| match star {
+            StarImport::Beside(module) => self.beside.as_ref()?.modules.get(module),
+            _ => None,
+        });
+        modules.map(|module| &module.own)
+    }
+
     /// The final bindings in the order in which they were made: name, line and binding.
     pub(super) fn all(&self) -> Vec<(&'t str, u32, Binding<'t>)> {
         let last = self.bindings.iter();

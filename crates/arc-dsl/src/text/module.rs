@@ -215,6 +215,7 @@ impl<'t> Module<'t> {
             self.read_function(at, self.functions[at].dialect);
         }
         self.use_unread();
+        self.pass_over_values();
         let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
         for (name, at) in listed {
             let start = self.functions[at].start;
@@ -227,17 +228,21 @@ impl<'t> Module<'t> {
         let errors = std::mem::take(&mut self.errors).into_iter();
         found.extend(errors.map(|(start, error)| (start, Err(error))));
         found.sort_by_key(|(start, _)| *start);
+        ProgramText {
+            programs: found.into_iter().map(|(_, entry)| entry).collect(),
+            notes: self.notes(),
+            is_bare: false,
+        }
+    }
+
+    /// The notes, with one about all statements that belong to no program.
+    fn notes(mut self) -> Vec<ParseError> {
         if let Some((token, others)) = self.passed_over {
             let found = format!("`{}`", told(token.text));
             self.note(token, ParseErrorKind::PassedOver { found, others });
         }
-        let mut notes = self.notes;
-        notes.sort_by_key(|note| (note.line, note.column));
-        ProgramText {
-            programs: found.into_iter().map(|(_, entry)| entry).collect(),
-            notes,
-            is_bare: false,
-        }
+        self.notes.sort_by_key(|note| (note.line, note.column));
+        self.notes
     }
 
     /// The programs of a text without a `def`.
@@ -248,15 +253,18 @@ impl<'t> Module<'t> {
         for at in 1..block.tokens.len() {
             let [before, token] = [at - 1, at].map(|at| block.tokens[at]);
             let begins = before.kind == TokenKind::Indent || before.is(";");
+            if begins && token.is_name("print") {
+                self.pass_over(token);
+            }
             if begins && (token.is_name("from") || token.is_name("import")) {
                 // What is wrong with it is told where the line is parsed.
                 let _ = self.import(&block, at);
             }
         }
+        let lowering = Lowering::within(&self, &block, self.dialect());
         ProgramText {
-            programs: Lowering::within(&self, &block, self.dialect())
-                .bare(Tokens::new(self.text, &block), name),
-            notes: self.notes,
+            programs: lowering.bare(Tokens::new(self.text, &block), name),
+            notes: self.notes(),
             is_bare: true,
         }
     }
@@ -335,8 +343,51 @@ impl<'t> Module<'t> {
     /// Notes a statement that belongs to no program.
     pub(super) fn pass_over(&mut self, token: Token<'t>) {
         match &mut self.passed_over {
-            Some((_, others)) => *others += 1,
+            Some((first, others)) => {
+                *others += 1;
+                if token.start < first.start {
+                    *first = token;
+                }
+            }
             none => *none = Some((token, 0)),
+        }
+    }
+
+    /// Notes calls whose values no program uses, and which may do anything in Python.
+    fn pass_over_values(&mut self) {
+        for at in 0..self.functions.len() {
+            let Definition { name, kind, .. } = self.functions[at];
+            let (line, start) = (self.functions[at].line, self.functions[at].start);
+            let DefinitionKind::Value {
+                at: value,
+                element: None | Some((0, _)),
+            } = kind
+            else {
+                continue;
+            };
+            let block = self.block(at);
+            let mut values = block.tokens[value..]
+                .windows(2)
+                .take_while(|it| !it[0].ends_statement());
+            let calls = values.any(|it| {
+                it[1].is("(") && it[0].kind == TokenKind::Name && !MAKE_TYPES.contains(&it[0].text)
+            });
+            let is_unread = self.states[at]
+                .iter()
+                .all(|state| matches!(state, State::Unread));
+            if value == 0 || !calls || !is_unread {
+                continue;
+            }
+            self.read_function(at, self.dialect());
+            if matches!(self.state(at, self.dialect()), State::Read(Err(_))) {
+                let kind = TokenKind::Name;
+                self.pass_over(Token {
+                    kind,
+                    text: name,
+                    line,
+                    start,
+                });
+            }
         }
     }
 
@@ -731,6 +782,9 @@ const KEEPING: &[&str] = &[
     "typechecked",
     "beartype",
 ];
+
+/// Functions that make types, and change nothing.
+const MAKE_TYPES: &[&str] = &["TypeVar", "NewType", "namedtuple", "NamedTuple"];
 
 /// The number of parameters from this token on, and the first one.
 fn parameters<'t>(tokens: &[Token<'t>], at: usize, end: &str) -> (usize, &'t str) {

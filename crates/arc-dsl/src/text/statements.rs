@@ -13,7 +13,7 @@ use crate::text::globals::Binding;
 use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::text::names;
-use crate::text::syntax::is_only_text;
+use crate::text::syntax::{MAX_NESTING, is_only_text};
 use crate::text::tokens::{Result, described, told};
 use crate::text::tree::{
     Body, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement, StatementKind,
@@ -277,6 +277,11 @@ impl<'t> Lowering<'_, 't> {
         {
             return Err(no_return(self));
         }
+        if self.depth >= MAX_NESTING {
+            let expected = "at most 100 branches inside each other, of which what follows an `if` with a `return` is one";
+            let found = "more".to_owned();
+            return self.fail(token, ParseErrorKind::Expected { expected, found });
+        }
         let condition = self.argument(condition)?;
         let [yes, no] = branches.each_ref().map(|branch| {
             let mut parts = vec![branch.part()];
@@ -318,12 +323,14 @@ impl<'t> Lowering<'_, 't> {
             self.scope.as_ref().is_some_and(variable) || (yes.contains(name) && no.contains(name))
         };
         let (joint, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_set(it.text));
-        let mut types = Vec::new();
+        let (mut types, mut sets) = (Vec::new(), HashSet::new());
         let sides = branches.each_ref().map(|branch| {
             let mut used = joint.clone();
             names_used(&branch.statements, &mut |name| used.push(name));
             self.lazily(token, &used, |lowering| {
                 lowering.body(branch)?;
+                let scope = lowering.scope.iter();
+                sets.extend(scope.flat_map(|scope| scope.unhashable.iter().copied()));
                 lowering.joined_values(token, &joint, &mut types)
             })
         });
@@ -340,6 +347,7 @@ impl<'t> Lowering<'_, 't> {
             let value = self.typed(value, ty.filter(|_| types[at] == types[joint.len() + at]));
             self.assign(*name, Expression::of(value), token)?;
         }
+        self.mark_sets(joint.iter().filter(|name| sets.contains(name.text)));
         if let Some(scope) = &mut self.scope {
             for name in others {
                 let why = format!("only one branch of the `if` on line {} sets it", token.line);
@@ -391,15 +399,20 @@ impl<'t> Lowering<'_, 't> {
                     return self.define(*name, function);
                 }
                 let expression = self.lower(value)?;
+                let is_set = self.is_set(value);
                 self.assign(*name, expression, value.token)?;
-                if let Some(scope) = self.scope.as_mut().filter(|it| it.is_set(value)) {
-                    scope.unhashable.insert(name.text);
-                }
+                self.mark_sets(is_set.then_some(name));
             }
             StatementKind::AssignAll(targets, value) => self.assign_all(targets, value)?,
             StatementKind::Augment(tokens, value) => {
+                let target = Expr {
+                    token: tokens[0],
+                    kind: ExprKind::Name,
+                };
+                let is_set = self.is_set(&target) || self.is_set(value);
                 let value = self.augmented(**tokens, value)?;
                 self.assign(tokens[0], value, statement.token)?;
+                self.mark_sets(is_set.then_some(&tokens[0]));
             }
             StatementKind::If(branches) => self.joining_if(statement.token, branches)?,
             StatementKind::Define(function) => self.define(function.name, function)?,
@@ -490,17 +503,25 @@ impl<'t> Lowering<'_, 't> {
                 return self.fail(other, ParseErrorKind::Expected { expected, found });
             }
             let expression = self.lower(value)?;
+            let are_sets: Vec<bool> = match &value.kind {
+                ExprKind::Tuple(elements) => elements.iter().map(|it| self.is_set(it)).collect(),
+                _ => vec![self.is_set(value); names.len()],
+            };
             let values = self.taken_apart(expression, names.len(), token)?;
             for (target, value) in names.iter().zip(values) {
                 self.assign(*target, Expression::Inlined(value), token)?;
             }
+            let sets = names.iter().zip(are_sets);
+            self.mark_sets(sets.filter_map(|(name, is_set)| is_set.then_some(name)));
             return Ok(());
         }
         // Python assigns to chained targets from left to right.
+        let is_set = self.is_set(value);
         let value = self.argument(value)?;
         for target in names.iter().chain(chained) {
             self.assign(*target, Expression::Inlined(value.clone()), token)?;
         }
+        self.mark_sets(names.iter().chain(chained).filter(|_| is_set));
         Ok(())
     }
 
@@ -518,6 +539,22 @@ impl<'t> Lowering<'_, 't> {
         }
         scope.unhashable.remove(target.text);
         Ok(())
+    }
+
+    pub(super) fn is_set(&self, value: &Expr<'t>) -> bool {
+        self.scope.as_ref().is_some_and(|scope| scope.is_set(value))
+    }
+
+    /// Records that these variables are sets in braces, or tuples with such.
+    fn mark_sets<'n>(&mut self, names: impl IntoIterator<Item = &'n Token<'t>>)
+    where
+        't: 'n,
+    {
+        if let Some(scope) = &mut self.scope {
+            scope
+                .unhashable
+                .extend(names.into_iter().map(|name| name.text));
+        }
     }
 
     /// Gives a variable its value.

@@ -153,6 +153,7 @@ impl<'t> Module<'t> {
                             .bind(token.text, token.line, Binding::Other(what));
                     }
                 }
+                self.pass_over(first);
                 return Ok(end);
             }
             _ => {}
@@ -226,7 +227,7 @@ impl<'t> Module<'t> {
             if has_any(&tokens[at..end], CHANGES) || may_set(&tokens[at..end]) {
                 self.globals.change(tokens[at].line, CHANGED);
             }
-            if augmented.is_none() && !is_typed {
+            if !is_typed {
                 self.pass_over(tokens[at]);
             }
             return;

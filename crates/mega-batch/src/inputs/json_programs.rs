@@ -1,10 +1,10 @@
 //! Programs as text in JSON or JSONL, with the id of their task.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{FileForm, FileProgram, Program, Reading, TaskFile, read_file};
+use arc_dsl::{FileForm, FileProgram, ParseError, Program, Reading, TaskFile, read_file};
 
 use super::completions;
 use super::foreign::{Candidate, Foreign};
@@ -73,10 +73,12 @@ impl ProgramsInJson {
                     }
                 }
             } else if self.is_first(&file) {
-                // Most of these are tasks, or have nothing to do with programs; reading the tasks reports read
-                // errors.
-                if let Ok(bytes) = unpacked(&file) {
-                    self.json(&file, &bytes, false);
+                match unpacked(&file) {
+                    Ok(bytes) => self.json(&file, &bytes, false),
+                    Err(error) => self.notes.push(InputError {
+                        message: format!("passed over: {}", error.message),
+                        ..error
+                    }),
                 }
             } else {
                 has_any = true;
@@ -159,11 +161,18 @@ impl ProgramsInJson {
                     "no programs beside the tasks: expected the key `program` with the text of one"
                 }
                 _ => {
-                    "no programs: expected the key `program` (or `source`, `code`, `function`, `response`, \
-                     `completion`) with the text of one, and `task_id`"
+                    "no programs: expected the key `program` (or `source`, `code`, `generated_code`, `function`, \
+                     `solution`, `response`, `completion`, `messages`) with the text of one, and `task_id`"
                 }
             };
             self.errors.push(InputError::at(file, 1, 1, message));
+        }
+        if let Some((first, count)) = found.without_program {
+            let mut note = InputError::in_tasks(file, first);
+            note.message = format!(
+                "{count} texts in lists of programs hold none (no `def`, `lambda` or `O =`), the first of them here"
+            );
+            self.notes.push(note);
         }
         self.note_others(file, &found.programs);
         let programs = found.programs.into_iter();
@@ -197,18 +206,32 @@ impl ProgramsInJson {
         foreign: &mut Foreign<'_>,
     ) {
         let mut counts = HashMap::new();
+        let mut notes: BTreeMap<&Path, (InputError, usize)> = BTreeMap::new();
         for (file, text) in &self.texts {
             let count = counts.entry((file, &text.task)).or_default();
             let reading = Reading {
                 beside: modules.beside(file, &text.text, reading),
                 ..reading.clone()
             };
-            parse(text, file, count, &reading, all, foreign);
+            if let Some(note) = parse(text, file, count, &reading, all, foreign) {
+                notes.entry(file).or_insert((note, 0)).1 += 1;
+            }
         }
+        all.notes
+            .extend(notes.into_values().map(|(mut note, count)| {
+                if count > 1 {
+                    note.message += &format!(
+                        "; {} more of the file's programs have such notes",
+                        count - 1
+                    );
+                }
+                note
+            }));
     }
 }
 
-/// Parses the programs in a text; `count` is the number of earlier ones for the same task.
+/// Parses the programs in a text, and returns the first note about it; `count` is the number of earlier ones for the same
+/// task.
 fn parse(
     given: &FileProgram,
     file: &Path,
@@ -216,7 +239,7 @@ fn parse(
     reading: &Reading,
     all: &mut ProgramsRead,
     foreign: &mut Foreign<'_>,
-) {
+) -> Option<InputError> {
     let FileProgram {
         task,
         text,
@@ -227,6 +250,7 @@ fn parse(
     } = given;
     let source: Arc<str> = file.to_string_lossy().into();
     let own = format!("solve_{task}");
+    let mut notes = Vec::new();
     let mut read = if given.is_answer() {
         let answer = completions::answer(text, reading);
         answer.map_or_else(
@@ -234,7 +258,9 @@ fn parse(
             |it| vec![Ok(it)],
         )
     } else {
-        read_file(text, reading, |_| own.clone()).programs
+        let parsed = read_file(text, reading, |_| own.clone());
+        notes = parsed.notes;
+        parsed.programs
     };
     if read.len() > 1 {
         // Other functions are helpers of the last one, or other programs.
@@ -244,6 +270,15 @@ fn parse(
         }
     }
     let error = |message: String| InputError::at(file, *line, *column, message).about(path.clone());
+    let within = |found: &ParseError| {
+        let ParseError {
+            line, column, kind, ..
+        } = found;
+        error(format!(
+            "line {line}, column {column} of the program: {kind}"
+        ))
+    };
+    let note = notes.first().map(within);
     let mut next_name = || {
         *count += 1;
         match *count {
@@ -263,15 +298,12 @@ fn parse(
                 let program = program.with_name(name);
                 all.programs.push(program.with_source(Arc::clone(&source)));
             }
-            Err(found) => errors.push(error(format!(
-                "line {}, column {} of the program: {}",
-                found.line, found.column, found.kind
-            ))),
+            Err(found) => errors.push(within(&found)),
         }
     }
     let Some(is_foreign) = is_foreign else {
         all.errors.extend(errors);
-        return;
+        return note;
     };
     let code = if given.is_answer() {
         completions::code(text)
@@ -284,6 +316,7 @@ fn parse(
         otherwise: Some(errors),
         reason: is_foreign.then(|| error(String::new())),
     });
+    None
 }
 
 /// Whether a text begins with a list or an object, which no program does.

@@ -12,9 +12,10 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
 
+#[cfg(feature = "tables")]
+use super::tables::json_lines;
 use super::{
     InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, other_text, read_file,
-    to_json_lines,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
@@ -332,14 +333,27 @@ fn decompressed(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
     }
 }
 
-/// Refuses what is neither text nor compressed once.
+#[cfg(not(feature = "tables"))]
+fn json_lines(_: Vec<u8>) -> Result<Vec<u8>, String> {
+    Err("this build lacks the feature `tables`, which reads them".to_owned())
+}
+
+/// Refuses what is neither text nor a table nor compressed once. The rows of a table become lines of JSON.
 fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
     let other = match &*bytes {
         _ if is_tar(&bytes) => "a tar archive, which has to be unpacked first",
         _ if packing(&bytes).is_some() => "a file that is packed twice",
         [b'P', b'K', 3, 4, ..] => "a zip archive",
-        [b'P', b'A', b'R', b'1', ..] => "a Parquet file",
-        [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xff, 0xff, 0xff, 0xff, ..] => "an Arrow file",
+        [b'P', b'A', b'R', b'1', ..]
+        | [b'A', b'R', b'R', b'O', b'W', b'1', ..]
+        | [0xff, 0xff, 0xff, 0xff, ..] => {
+            return json_lines(bytes).map_err(|error| {
+                InputError::whole(
+                    file,
+                    format!("cannot be read as a table of Parquet or Arrow: {error}"),
+                )
+            });
+        }
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => "an array of NumPy",
         [0x89, b'H', b'D', b'F', ..] => "an HDF5 file",
         [0x80, 2..=5, ..] => "a pickle of Python",
@@ -347,11 +361,8 @@ fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
         [b'R', b'a', b'r', b'!', 0x1a, ..] => "a rar archive, which has to be unpacked first",
         _ => return Ok(bytes),
     };
-    let advice = to_json_lines(file);
-    let advice = advice.map_or(String::new(), |advice| format!("; {advice}"));
-    let message = format!(
-        "expected text, as it is or packed with gzip, xz, zstd or bzip2, found {other}{advice}"
-    );
+    let message =
+        format!("expected text, as it is or packed with gzip, xz, zstd or bzip2, found {other}");
     Err(InputError::whole(file, message))
 }
 

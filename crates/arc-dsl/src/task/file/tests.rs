@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::grid::Grid;
@@ -634,6 +635,122 @@ fn programs_stand_beside_tasks_or_alone() {
     let file = TaskFile::read("all", lines.as_bytes());
     assert_eq!(file.programs[0].text, "def p(I):\n    return I");
     assert_eq!(file.programs.len(), 1);
+}
+
+#[test]
+fn rows_have_the_keys_of_data_sets() {
+    let program = "def solve(I):\n    return vmirror(I)";
+    let fenced = format!("It is mirrored:\n```python\n{program}\n```");
+    let said = |role: &str, content: &str| json!({ "role": role, "content": content });
+    let parts = json!({ "role": "assistant", "content": [{ "type": "text", "text": program }] });
+    for (row, id, text, is_answer) in [
+        (
+            json!({ "index": 7, "solution": program }),
+            "7",
+            program,
+            true,
+        ),
+        (
+            json!({ "question_id": "q1", "index": 7, "generated_code": program }),
+            "q1",
+            program,
+            false,
+        ),
+        (
+            json!({ "index": 7, "metadata": { "task_id": "a1" }, "code": fenced }),
+            "a1",
+            &fenced,
+            false,
+        ),
+        (
+            json!({ "index": 7, "metadata": { "split": "x" }, "code": program }),
+            "7",
+            program,
+            false,
+        ),
+        (
+            json!({ "id": "a1", "messages": [said("user", "def p(I): return I"), said("assistant", "def no"),
+                    said("user", "?"), said("assistant", &fenced)] }),
+            "a1",
+            &fenced,
+            true,
+        ),
+        (
+            json!({ "id": "a1", "messages": [parts, said("user", "def p(I): return I")] }),
+            "a1",
+            program,
+            true,
+        ),
+        // A test output is no program.
+        (
+            json!({ "id": "a1", "solution": [[1]], "code": program }),
+            "a1",
+            program,
+            false,
+        ),
+    ] {
+        let file = TaskFile::read("all", row.to_string().as_bytes());
+        let [found] = &file.programs[..] else {
+            panic!("{row}: {:?}", file.errors);
+        };
+        assert_eq!(
+            (found.task.as_str(), found.text.as_str()),
+            (id, text),
+            "{row}"
+        );
+        assert_eq!(found.is_answer(), is_answer, "{row}");
+    }
+    // The last answer counts, whether or not it has a program.
+    let none =
+        json!({ "id": "a1", "messages": [said("assistant", program), said("assistant", "no")] });
+    let file = TaskFile::read("all", none.to_string().as_bytes());
+    assert_eq!((file.programs.len(), file.errors.len()), (0, 1));
+    let rows = [1, 2].map(|id| format!("{{\"index\": {id}, {}\n", &task()[1..]));
+    let (_, tasks, errors) = read("rows", &rows.concat());
+    assert_eq!(
+        tasks,
+        ["1: train 2 test 2", "2: train 2 test 2"],
+        "{errors:?}"
+    );
+}
+
+#[test]
+fn texts_without_a_program_are_counted() {
+    let texts = json!(["def p(I):\n    return I", "I do not know", "", "O = I"]);
+    let row = json!({ "id": "a1", "response": texts });
+    let file = TaskFile::read("all", format!("{row}\n{row}").as_bytes());
+    let (first, count) = file.without_program.unwrap();
+    assert_eq!((file.programs.len(), file.errors.len(), count), (4, 0, 4));
+    assert_eq!((first.line, first.path.as_str()), (1, "response"));
+    let lines = json!({ "id": "a1", "code": ["def p(I):", "    return I"] });
+    let file = TaskFile::read("all", lines.to_string().as_bytes());
+    assert_eq!(file.without_program, None);
+}
+
+#[test]
+fn strings_that_hold_json_are_read_as_it() {
+    let pairs = serde_json::to_string(&format!(" {}", PAIRS.replace(' ', "\n"))).unwrap();
+    let row = |id: &str| {
+        format!("{{\"id\": \"{id}\", \"train\": {pairs}, \"test\" : {pairs}, \"x\": \"[\"}}\n")
+    };
+    let (_, tasks, errors) = read("rows", &(row("a1") + &row("b2")));
+    assert_eq!(
+        tasks,
+        ["a1: train 2 test 2", "b2: train 2 test 2"],
+        "{errors:?}"
+    );
+    let bad = row("b2").replacen("[[1]]", "[[1.5]]", 1);
+    let (_, tasks, errors) = read("rows", &(row("a1") + &bad));
+    assert_eq!(tasks, ["a1: train 2 test 2", "b2: train 1 test 2"]);
+    assert!(errors[0].starts_with("line 2, column "), "{errors:?}");
+    assert!(errors[0].contains("train[0].input[0][0]"), "{errors:?}");
+    // A model's answer may be JSON.
+    let answer = r#"{"code": "O = vmirror(I)"}"#;
+    let text = json!({ "id": "a1", "response": answer }).to_string();
+    assert_eq!(
+        TaskFile::read("all", text.as_bytes()).programs[0].text,
+        answer
+    );
 }
 
 #[test]

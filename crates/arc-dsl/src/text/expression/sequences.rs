@@ -222,7 +222,7 @@ impl<'t> Lowering<'_, 't> {
 
     /// Checks that an element of a set can be hashed.
     pub(super) fn hashed(&self, element: &Expr<'t>) -> Result<()> {
-        if self.scope.as_ref().is_some_and(|it| it.is_set(element)) {
+        if self.is_set(element) {
             return self.fail(element.token, ParseErrorKind::Unhashable);
         }
         Ok(())

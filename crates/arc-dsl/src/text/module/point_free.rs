@@ -181,7 +181,7 @@ impl<'t> Lowering<'_, 't> {
         }
         match given.iter().filter(|it| it.is_none()).count() {
             1 => (call_count(&parsed.program, given) > MAX_CALLS)
-                .then_some("it uses its intermediate results too often"),
+                .then_some("its intermediate results are calculated wherever they are used, in more than 1,000 calls"),
             0 => Some("expected a parameter"),
             _ => {
                 Some("expected one parameter, or a single call with all parameters in their order")

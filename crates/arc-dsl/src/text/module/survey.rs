@@ -94,10 +94,19 @@ impl Module<'_> {
             }
         }
         rewritten.retain(|(_, name)| bound.get(*name) == Some(&Meaning::Dsl));
+        let starred = self.globals.starred_others().flatten();
+        let mut own: HashMap<_, _> = starred
+            .map(|(name, at)| (name.clone(), at.clone()))
+            .collect();
+        let bindings = self.globals.all().into_iter();
+        let others =
+            bindings.filter(|(name, ..)| !name.starts_with('_') && !names::is_of_dsl(name));
+        own.extend(others.map(|(name, line, _)| (name.to_owned(), (Arc::clone(file), line))));
         BesideModule {
             path: path.to_owned(),
             file: Arc::clone(file),
             names: bound,
+            own,
             rewritten: rewritten
                 .iter()
                 .map(|(_, name)| (*name).to_owned())

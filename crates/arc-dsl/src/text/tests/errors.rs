@@ -395,6 +395,22 @@ fn what_python_reads_and_this_does_not_says_why() {
             "line 5, column 17: Python cannot hash a set in braces, expected `frozenset(..)`",
         ),
         (
+            "if height(I) == 9:\n    x = {1}\nelse:\n    x = frozenset({2})\ny = initset(x)",
+            "line 6, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+        ),
+        (
+            "x = 5\nif height(I) == 9:\n    x = {1}\ny = initset(x)",
+            "line 5, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+        ),
+        (
+            "x = y = {1}\nz = initset(x)",
+            "line 3, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+        ),
+        (
+            "x, y = 5, {1}\nz = initset(x)\nz = initset(y)",
+            "line 4, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+        ),
+        (
             "x = frozenset((1, {2}) for r in I)",
             "line 2, column 16: Python cannot hash a set in braces, expected `frozenset(..)`",
         ),

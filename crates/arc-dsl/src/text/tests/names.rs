@@ -274,6 +274,66 @@ fn notes_tell_what_has_no_part_in_any_program() {
 }
 
 #[test]
+fn what_python_would_execute_is_told_and_what_changes_nothing_is_not() {
+    let program = "def solve(I):\n return vmirror(I)\n";
+    for (line, found) in [
+        ("open('x', 'w').close()", "open"),
+        ("x += 1", "x"),
+        ("del x", "del"),
+        ("x = open('x', 'w')", "x"),
+        ("x, y = os.fork(), 2", "x"),
+        ("x: int = f(1)", "x"),
+    ] {
+        let told =
+            format!("line 1, column 1: ignored, since it is not part of a program: `{found}`");
+        assert_eq!(notes(&format!("{line}\n{program}")), [told], "{line}");
+    }
+    for line in [
+        "'''A text.'''",
+        "import os, sys",
+        "from dsl import *",
+        "T = TypeVar('T', bound=int)",
+        "Grid = Tuple[Tuple[int]]",
+        "x: int",
+        "x = 5",
+        "x = astuple(1, 2)",
+        "half = lambda g: tophalf(g)",
+        "if __name__ == '__main__':\n print(solve(1))",
+    ] {
+        assert_eq!(notes(&format!("{line}\n{program}")), [""; 0], "{line}");
+    }
+    let read = |text| read_file(text, &Reading::default(), |_| "bare".to_owned());
+    let notes = read("from dsl import *\nprint('hi')\nO = vmirror(I)\n").notes;
+    let told = "line 2, column 1: ignored, since it is not part of a program: `print`";
+    assert_eq!(notes[0].to_string(), told);
+    assert!(read("open('x', 'w').close()\nO = vmirror(I)\n").programs[0].is_err());
+}
+
+#[test]
+fn names_that_star_imports_bind_are_told_with_their_modules() {
+    let outer = "from inner import *\n\ndef helper(g): return vmirror(g)\n";
+    let inner = "def deep(g): return g\nSIDE = 3\n";
+    let modules = [("outer", "outer.py", outer), ("inner", "inner.py", inner)];
+    for (used, unknown, place) in [
+        ("helper(I)", "primitive `helper`", "line 3 of outer.py"),
+        ("deep(I)", "primitive `deep`", "line 1 of inner.py"),
+        ("crop(I, SIDE, 1)", "name `SIDE`", "line 2 of inner.py"),
+    ] {
+        let text = format!("from outer import *\ndef solve(I):\n return {used}\n");
+        let expected = format!(
+            "unknown {unknown}, which {place} defines: only what the DSL has is read of other files"
+        );
+        let error = read_beside(&modules, &text).concat();
+        assert!(error.ends_with(&expected), "{error}");
+    }
+    // The other module does not import it.
+    let text = "from inner import *\ndef solve(I):\n return helper(I)\n";
+    let expected =
+        "line 3, column 9: unknown primitive `helper`, expected a primitive or a variable";
+    assert_eq!(read_beside(&modules, text), [expected]);
+}
+
+#[test]
 fn programs_are_listed_by_every_name_that_says_so() {
     // A function that others call is not a program, unless its name says so.
     let text = "def half(g): return tophalf(g)\ndef solve_b(I): return half(I)\n\

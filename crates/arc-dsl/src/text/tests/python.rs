@@ -301,7 +301,17 @@ fn what_is_not_certain_is_refused() {
     assert!(body_error(&chain).contains("at most 100 brackets"));
     let returns = "if portrait(I): return I\n".repeat(5_000);
     let returns = format!("{returns}return I");
-    assert!(body_error(&returns).contains("at most 100 brackets"));
+    assert_eq!(
+        body_error(&returns),
+        "line 102, column 2: expected at most 100 branches inside each other, of which what follows an `if` with a \
+         `return` is one, found more"
+    );
+    let doubled = "x = hmirror(x)\nif x == I: return x\n".repeat(30);
+    assert_eq!(
+        body_error(&format!("x = I\n{doubled}return I")),
+        "line 20, column 2: what `if` evaluates becomes a function of the DSL: its intermediate results are calculated \
+         wherever they are used, in more than 1,000 calls"
+    );
     let ifs = "if portrait(I):\n  x = 1\n".repeat(200);
     assert!(
         parse_programs(&program_text(&format!("x = 0\n{ifs}return x")))
