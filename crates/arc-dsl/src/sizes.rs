@@ -721,7 +721,7 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
         (P::Increment, [n]) => number(computed(P::Add, n.number()?, (1, 1))),
         (P::Decrement, [n]) => number(computed(P::Subtract, n.number()?, (1, 1))),
         (P::Interval, [start, stop, step]) => {
-            let range = [start, stop, step].map(|it| it.number());
+            let range = [start, stop, step].map(Known::number);
             let [Some(start), Some(stop), Some((step, _))] = range else {
                 return None;
             };

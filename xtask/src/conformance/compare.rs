@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Result;
 use arc_dsl::{COLOUR_RANGE, ErrorKind, EvalError, Limit, MAX_INT, Value};
 
 use super::Called;
@@ -123,6 +124,29 @@ pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) ->
         (Ours::Value(_), _) if !alike => Verdict::Undefined,
         _ => Verdict::Differs,
     }
+}
+
+/// How often Python runs again what differs.
+const REPETITIONS: usize = 4;
+
+/// Lets Python evaluate again what differs, in other processes: where a set of functions decides, CPython gives another
+/// value in each.
+pub(crate) fn repeat(
+    theirs: &mut [Vec<Theirs>],
+    mut differs: impl FnMut(usize, &[Theirs]) -> bool,
+    evaluate: impl Fn(&[usize]) -> Result<Vec<Vec<Theirs>>>,
+) -> Result<()> {
+    let mut again: Vec<usize> = (0..theirs.len()).collect();
+    for _ in 0..REPETITIONS {
+        again.retain(|&at| differs(at, &theirs[at]));
+        if again.is_empty() {
+            break;
+        }
+        for (&at, more) in again.iter().zip(evaluate(&again)?) {
+            theirs[at].extend(more);
+        }
+    }
+    Ok(())
 }
 
 /// A row of the table: the evaluations of one kind.

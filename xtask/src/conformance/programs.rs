@@ -15,7 +15,7 @@ use arc_dsl::{
     builtin, parse_programs, parse_programs_in,
 };
 
-use super::compare::{Ours, Row, Verdict, verdict};
+use super::compare::{self, Ours, Row, Verdict, verdict};
 use super::python::{Command, Reference, Theirs};
 use super::suite::Pool;
 use super::vectors::digest;
@@ -37,9 +37,6 @@ const STRIDE: usize = 17;
 
 /// How often a mutant that repeats a known program is drawn again.
 const DRAWS: usize = 8;
-
-/// How often Python runs again what differs.
-const REPETITIONS: usize = 4;
 
 /// The steps of random programs.
 const STEPS: usize = 24;
@@ -109,25 +106,16 @@ impl<'a> Programs<'a> {
             let commands: Vec<_> = pool.commands().chain(calls).collect();
             self.reference.evaluate(&commands, seconds)
         };
-        let all: Vec<usize> = (0..evaluations.len()).collect();
-        let mut theirs = evaluate(&all)?;
+        let mut theirs = evaluate(&(0..evaluations.len()).collect::<Vec<_>>())?;
         let mut interpreter = Interpreter::default();
         let ours = evaluations.iter().map(|evaluation| {
             let inputs = evaluation.inputs.iter().cloned();
             Ours::from(interpreter.run_on(evaluation.program, inputs))
         });
         let ours: Vec<_> = ours.collect();
-        // Where a set of functions decides, CPython gives another value in another process.
-        let mut again = all;
-        for _ in 0..REPETITIONS {
-            again.retain(|&at| verdict(None, &ours[at], &theirs[at]) == Verdict::Differs);
-            if again.is_empty() {
-                break;
-            }
-            for (&at, more) in again.iter().zip(evaluate(&again)?) {
-                theirs[at].extend(more);
-            }
-        }
+        let differs =
+            |at: usize, theirs: &[_]| verdict(None, &ours[at], theirs) == Verdict::Differs;
+        compare::repeat(&mut theirs, differs, evaluate)?;
         let mut row = Row::new(name);
         let both: Vec<Results> = ours.into_iter().zip(theirs).collect();
         for (evaluation, (ours, theirs)) in evaluations.iter().zip(&both) {

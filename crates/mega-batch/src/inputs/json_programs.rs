@@ -220,10 +220,10 @@ impl ProgramsInJson {
         all.notes
             .extend(notes.into_values().map(|(mut note, count)| {
                 if count > 1 {
-                    note.message += &format!(
-                        "; {} more of the file's programs have such notes",
-                        count - 1
-                    );
+                    let message = note.message;
+                    let more = count - 1;
+                    note.message =
+                        format!("{message}; {more} more of the file's programs have such notes");
                 }
                 note
             }));

@@ -180,7 +180,7 @@ mod tests {
     use arrow_ipc::writer::{FileWriter, StreamWriter};
     use arrow_schema::Field;
     use parquet::arrow::ArrowWriter;
-    use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+    use parquet::basic::{Compression, GzipLevel, ZstdLevel};
     use parquet::file::properties::WriterProperties;
     use serde_json::{Value, json};
 
@@ -245,7 +245,6 @@ mod tests {
             Compression::UNCOMPRESSED,
             Compression::SNAPPY,
             Compression::GZIP(GzipLevel::default()),
-            Compression::BROTLI(BrotliLevel::default()),
             Compression::ZSTD(ZstdLevel::default()),
             Compression::LZ4_RAW,
         ];
