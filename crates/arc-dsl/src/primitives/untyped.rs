@@ -404,10 +404,7 @@ pub(super) fn sides(grid: &Value) -> PythonResult<(usize, usize)> {
 /// `len(grid[0])`
 pub(super) fn width_of_first(grid: &Value) -> PythonResult<usize> {
     match grid {
-        Value::Grid(grid) => {
-            grid.require_row()?;
-            Ok(grid.width())
-        }
+        Value::Grid(grid) if grid.height() > 0 => Ok(grid.width()),
         _ => length(&item(grid, 0)?),
     }
 }

@@ -264,7 +264,7 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
     let answers = json!({ "task_id": "a", "response": [answer, "I do not know.", "?"] });
     folder.write("rows.jsonl", format!("{row}\n{row}\n{answers}\n"));
     let done = folder.run("run --tasks a.json --programs rows.jsonl");
-    let notes = "note: rows.jsonl:3:9: response: 2 texts in lists of programs hold none (no `def`, `lambda` or `O =`), the \
+    let notes = "note: rows.jsonl:3:13: response: 2 texts in lists of programs hold none (no `def`, `lambda` or `O =`), the \
                  first of them here\n\
                  note: rows.jsonl:1:9: code: line 1, column 1 of the program: ignored, since it is not part of a \
                  program: `open`; 1 more of the file's programs have such notes\n";

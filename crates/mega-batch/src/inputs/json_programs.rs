@@ -75,10 +75,12 @@ impl ProgramsInJson {
             } else if self.is_first(&file) {
                 match unpacked(&file) {
                     Ok(bytes) => self.json(&file, &bytes, false),
-                    Err(error) => self.notes.push(InputError {
+                    Err(error) if file.is_file() => self.notes.push(InputError {
                         message: format!("passed over: {}", error.message),
                         ..error
                     }),
+                    // Reading the tasks reports it.
+                    Err(_) => {}
                 }
             } else {
                 has_any = true;
