@@ -72,6 +72,8 @@ struct Function<'a> {
     parts: Vec<Known<'a>>,
     parameters: usize,
     depth: u16,
+    /// With its parts.
+    weight: u64,
 }
 
 /// Functions that are nested deeper than this are not looked at.
@@ -298,11 +300,13 @@ impl<'a> Function<'a> {
             .filter(|left| (1..=2).contains(left))?,
             _ => return None,
         };
+        let weight = (parts.iter()).try_fold(64_u64, |all, part| all.checked_add(part.held()?))?;
         (depth <= DEEP).then(|| Self {
             by,
             parts: parts.to_vec(),
             parameters,
             depth,
+            weight,
         })
     }
 }
@@ -503,10 +507,7 @@ impl<'a> Known<'a> {
             Known::Number(_) | Known::Loc(_) => Some(8),
             Known::Patch(patch) => patch.weight.checked_add(64),
             Known::Many(many) => many.weight.checked_add(64),
-            Known::Function(function) => {
-                let mut parts = function.parts.iter();
-                parts.try_fold(64_u64, |all, part| all.checked_add(part.held()?))
-            }
+            Known::Function(function) => Some(function.weight),
         }
     }
 
