@@ -54,10 +54,10 @@ pub fn known(fits: u32, total: u32, layers: usize, broken: f64, train: usize) ->
 /// They were learned on the even-numbered training tasks of ARC-AGI-1, with `--example solved -- TASKS --estimate`.
 #[allow(clippy::approx_constant, reason = "weights that were learned")]
 pub const ESTIMATES: [(&str, Known); 4] = [
-    ("stacks", [2.05, -0.97, -1.93, 0.71]),
-    ("partly", [-0.24, -0.71, -0.86, -0.80]),
-    ("cells", [1.14, -0.97, -1.49, 0.00]),
-    ("objects", [2.93, -3.67, -1.25, 0.00]),
+    ("stacks", [2.44, -1.02, -2.06, 0.69]),
+    ("partly", [-0.25, -0.73, -0.86, -0.79]),
+    ("cells", [1.13, -0.97, -1.50, 0.00]),
+    ("objects", [2.90, -3.14, -1.23, 0.00]),
 ];
 
 /// The index of the estimate for a proposal; other proposers use that of stacks.
