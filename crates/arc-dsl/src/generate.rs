@@ -19,7 +19,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use arc_isa::{Primitive, Type};
+use arc_isa::{ContainerKind, Primitive, Type};
 
 use crate::literal::write_list;
 use crate::patch::{Cell, Loc};
@@ -230,16 +230,71 @@ impl Generator {
         self.call_of(primitive)
     }
 
-    /// A call like those of [`case`](Self::case), except that one or more arguments have any type.
+    /// A call like those of [`case`](Self::case), except that one or more arguments have any type, or nearly their own.
     pub fn case_of_any_types(&mut self, primitive: Primitive) -> Case {
         let mut case = self.case(primitive);
         loop {
             let ty = *self.dice.pick(Type::ALL);
             let at = self.dice.below(case.arguments.len());
-            case.arguments[at] = Expression::Value(self.typed(ty, "").0);
+            case.arguments[at] = Expression::Value(match &case.arguments[at] {
+                Expression::Value(value) if self.dice.chance(50) => {
+                    let value = value.clone();
+                    self.altered(value)
+                }
+                _ => self.typed(ty, "").0,
+            });
             if self.dice.chance(70) {
                 return case;
             }
+        }
+    }
+
+    /// The value with a level more, a level less, or other elements: where a primitive takes a patch, a set of such
+    /// elements often passes its first checks in Python.
+    fn altered(&mut self, value: Value) -> Value {
+        let Some(container) = value.as_container() else {
+            return match (value, self.dice.below(3)) {
+                (value, 0) => Value::tuple(vec![value]),
+                (Value::Int(n), 1) => Value::Bool(n > 0),
+                (value, _) => Value::pair(&Value::Int(self.integer()), &value),
+            };
+        };
+        let is_set = container.kind == ContainerKind::Set;
+        let mut elements: Vec<_> = container.iter().map(Cow::into_owned).collect();
+        let becomes_set = match self.dice.below(5) {
+            0 => !is_set,
+            1 => {
+                for element in &mut elements {
+                    *element = Value::pair(&Value::Int(self.integer()), element);
+                }
+                is_set
+            }
+            2 => {
+                let any = self.value_of(&InferredType::Any);
+                match elements.len() {
+                    0 => elements.push(any),
+                    len => elements[self.dice.below(len)] = any,
+                }
+                is_set
+            }
+            3 => {
+                let parts = elements.iter().filter_map(Value::as_container);
+                elements = parts
+                    .flat_map(|part| part.iter().map(Cow::into_owned).collect::<Vec<_>>())
+                    .collect();
+                is_set
+            }
+            _ => {
+                for element in &mut elements {
+                    *element = self.altered(element.clone());
+                }
+                is_set
+            }
+        };
+        if becomes_set {
+            Value::set(elements)
+        } else {
+            Value::tuple(elements)
         }
     }
 

@@ -424,6 +424,11 @@ impl<'a> Known<'a> {
         }
     }
 
+    /// The patch, if it is a set with elements.
+    fn some_set(&self) -> Option<Patch> {
+        self.patch().filter(|of| of.has_some && !of.is_tuple)
+    }
+
     fn number(&self) -> Option<Range> {
         match self {
             Known::Value(Value::Int(n)) => Some((i64::from(*n), i64::from(*n))),
@@ -695,20 +700,20 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
             }))
         }
         (P::Ulcorner | P::Urcorner | P::Llcorner | P::Lrcorner, [of]) => {
-            let of = of.patch().filter(|of| of.has_some && !of.is_tuple)?;
+            let of = of.some_set()?;
             Some(Known::Loc([(-of.reach, of.reach); 2]))
         }
         (P::Uppermost | P::Lowermost | P::Leftmost | P::Rightmost, [of]) => {
-            let of = of.patch().filter(|of| of.has_some && !of.is_tuple)?;
+            let of = of.some_set()?;
             number((-of.reach, of.reach))
         }
         (P::Height | P::Width, [of]) => {
-            let of = of.patch().filter(|of| of.has_some && !of.is_tuple)?;
+            let of = of.some_set()?;
             number((1, 2 * of.reach + 1))
         }
         (P::Size, [of]) => number((0, i64::try_from(of.patch()?.weight).ok()?)),
         (P::Color | P::Mostcolor | P::Leastcolor, [of]) => {
-            of.object().filter(|of| of.has_some && !of.is_tuple)?;
+            of.some_set().filter(|of| of.is_object)?;
             number((i8::MIN.into(), i8::MAX.into()))
         }
         (P::Tojvec, [n]) => Some(Known::Loc([(0, 0), n.number()?])),

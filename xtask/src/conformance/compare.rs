@@ -127,7 +127,7 @@ pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) ->
 }
 
 /// How often Python runs again what differs.
-const REPETITIONS: usize = 4;
+const REPETITIONS: usize = 12;
 
 /// Lets Python evaluate again what differs, in other processes: where a set of functions decides, CPython gives another
 /// value in each.

@@ -7,8 +7,8 @@ use arc_isa::{ContainerKind, Primitive};
 use smallvec::{SmallVec, smallvec};
 
 use super::untyped::{
-    PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, length, of_indices,
-    outermost, rows, to_indices, typed, unpack, width_of_first,
+    PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, length, outermost, rows,
+    to_indices, typed, unpack, width_of_first,
 };
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
@@ -45,14 +45,32 @@ impl Bounds {
         }))
     }
 
-    /// The box around the locations of a patch, whose colours may be any values.
+    /// The box around a patch of locations or cells; nothing for other values, from which Python may take edges too.
+    fn of_plain(patch: &Value) -> EvalResult<Option<Self>> {
+        let patch = as_patch(patch);
+        patch
+            .map(|patch| Self::of(patch.borrow().locs()))
+            .transpose()
+    }
+
+    /// The box around the locations of a patch, if all its edges are integers.
     pub(super) fn of_patch(patch: &Value) -> PythonResult<Self> {
-        if let Some(patch) = as_patch(patch) {
-            return Ok(Self::of(patch.borrow().locs())?);
+        if let Some(bounds) = Self::of_plain(patch)? {
+            return Ok(bounds);
         }
-        let indices = to_indices(patch)?;
-        let indices = as_patch(&indices).ok_or(Refusal::Raises)?;
-        Ok(Self::of(indices.borrow().locs())?)
+        let edge = |at, wanted| int(&edge(patch, at, wanted)?);
+        Ok(Self {
+            top: edge(0, Ordering::Less)?,
+            left: edge(1, Ordering::Less)?,
+            bottom: edge(0, Ordering::Greater)?,
+            right: edge(1, Ordering::Greater)?,
+        })
+    }
+
+    /// The outermost row, or column if `at` is 1.
+    fn edge(self, at: usize, wanted: Ordering) -> i32 {
+        let edges = [[self.top, self.bottom], [self.left, self.right]];
+        edges[at][usize::from(wanted.is_gt())]
     }
 
     pub(super) fn height(self) -> i32 {
@@ -262,10 +280,10 @@ pub(super) fn untyped(
         (P::Hline, &[patch]) => Ok(Value::Bool(
             width(patch)? as usize == length(patch)? && height(patch)? == 1,
         )),
-        (P::Uppermost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.top)),
-        (P::Lowermost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.bottom)),
-        (P::Leftmost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.left)),
-        (P::Rightmost, &[patch]) => Ok(Value::Int(Bounds::of_patch(patch)?.right)),
+        (P::Uppermost, &[patch]) => edge(patch, 0, Ordering::Less),
+        (P::Lowermost, &[patch]) => edge(patch, 0, Ordering::Greater),
+        (P::Leftmost, &[patch]) => edge(patch, 1, Ordering::Less),
+        (P::Rightmost, &[patch]) => edge(patch, 1, Ordering::Greater),
         (P::Ulcorner, &[patch]) => corner(patch, UPPER_LEFT),
         (P::Urcorner, &[patch]) => corner(patch, UPPER_RIGHT),
         (P::Llcorner, &[patch]) => corner(patch, LOWER_LEFT),
@@ -275,12 +293,9 @@ pub(super) fn untyped(
         (P::Centerofmass, &[patch]) => mean(&to_indices(patch)?, length(patch)?),
         (P::Position, &[a, b]) => {
             // The cells of a tuple are first converted to a set of locations; a tuple of locations stays a tuple.
-            let middle = |patch| {
-                if is_tuple(patch) {
-                    center(&to_indices(patch)?)
-                } else {
-                    center(patch)
-                }
+            let middle = |patch| match as_patch(patch) {
+                Some(_) if !is_tuple(patch) => center(patch),
+                _ => center(&to_indices(patch)?),
             };
             Ok(Value::Loc(position(middle(a)?, middle(b)?)))
         }
@@ -297,8 +312,50 @@ pub(super) fn untyped(
             moved_until_adjacent(cx, source, destination, centres).map(Value::Loc)
         }
         (P::Hperiod | P::Vperiod, &[object]) => period(cx, primitive, object),
-        _ => of_indices(cx, primitive, arguments),
+        (P::Hmatching | P::Vmatching, &[a, b]) => {
+            let at = usize::from(primitive == P::Vmatching);
+            let (a, b) = (components(a, at)?, Value::set(components(b, at)?));
+            let b = elements(&b)?;
+            Ok(Value::Bool(a.iter().any(|component| b.contains(component))))
+        }
+        _ => {
+            let patches = arguments.iter().map(|patch| located(patch));
+            let patches = patches.collect::<PythonResult<Vec<_>>>()?;
+            typed(
+                cx,
+                primitive,
+                &patches.iter().map(|patch| &**patch).collect::<Vec<_>>(),
+            )
+        }
     }
+}
+
+/// The outermost first or second component of a patch's locations. If the patch has colours in its locations' place,
+/// Python finds the outermost colour or location.
+fn edge(patch: &Value, at: usize, wanted: Ordering) -> PythonResult {
+    if let Some(bounds) = Bounds::of_plain(patch)? {
+        return Ok(Value::Int(bounds.edge(at, wanted)));
+    }
+    outermost(&components(patch, at)?, wanted)
+}
+
+/// The first or second components of the locations of a patch.
+fn components(patch: &Value, at: usize) -> PythonResult<Vec<Value>> {
+    let indices = to_indices(patch)?;
+    let components = elements(&indices)?.iter().map(|location| {
+        let (i, j) = unpack(&location)?;
+        Ok([i, j][at].clone())
+    });
+    components.collect()
+}
+
+/// From one edge to the other.
+fn span(patch: &Value, at: usize) -> PythonResult<i32> {
+    if let Some(bounds) = Bounds::of_plain(patch)? {
+        return Ok([bounds.height(), bounds.width()][at]);
+    }
+    let [first, last] = [Ordering::Less, Ordering::Greater].map(|wanted| edge(patch, at, wanted));
+    Ok(int(&last?)? - int(&first?)? + 1)
 }
 
 /// For each component of a corner, whether the least or the greatest is wanted.
@@ -311,14 +368,16 @@ pub(super) const LOWER_RIGHT: [Ordering; 2] = [Ordering::Greater; 2];
 fn height(piece: &Value) -> PythonResult<i32> {
     match elements(piece)?.kind {
         ContainerKind::Tuple => Ok(length(piece)? as i32),
-        ContainerKind::Set => Ok(shape(piece)?.i),
+        ContainerKind::Set if is_empty(piece) => Ok(0),
+        ContainerKind::Set => span(piece, 0),
     }
 }
 
 fn width(piece: &Value) -> PythonResult<i32> {
     match elements(piece)?.kind {
-        ContainerKind::Tuple if !is_empty(piece) => Ok(width_of_first(piece)? as i32),
-        _ => Ok(shape(piece)?.j),
+        _ if is_empty(piece) => Ok(0),
+        ContainerKind::Tuple => Ok(width_of_first(piece)? as i32),
+        ContainerKind::Set => span(piece, 1),
     }
 }
 
@@ -382,12 +441,19 @@ fn center(patch: &Value) -> PythonResult<Loc> {
     Ok(Loc::new(start.i + shape.i / 2, start.j + shape.j / 2))
 }
 
-/// The patch, or its locations if its colours are any values.
+/// The patch, or its locations if its colours are any values or what Python takes apart as locations are other pairs.
 fn located(patch: &Value) -> PythonResult<Cow<'_, Value>> {
-    match as_patch(patch) {
-        Some(_) => Ok(Cow::Borrowed(patch)),
-        None => to_indices(patch).map(Cow::Owned),
+    if as_patch(patch).is_some() {
+        return Ok(Cow::Borrowed(patch));
     }
+    let indices = to_indices(patch)?;
+    let locations = elements(&indices)?.iter().map(|location| {
+        let (i, j) = unpack(&location)?;
+        Ok(Value::Loc(Loc::new(int(&i)?, int(&j)?)))
+    });
+    Ok(Cow::Owned(Value::set(
+        locations.collect::<PythonResult<Vec<_>>>()?,
+    )))
 }
 
 /// The mean of each component of these locations, for as many components as the shortest has.
@@ -420,11 +486,18 @@ pub(crate) fn position(from: Loc, to: Loc) -> Loc {
 }
 
 fn bordering(patch: &Value, grid: &Value) -> PythonResult<bool> {
-    let bounds = Bounds::of_patch(patch)?;
-    if bounds.top == 0 || bounds.left == 0 || bounds.bottom == length(grid)? as i32 - 1 {
-        return Ok(true);
-    }
-    Ok(bounds.right == width_of_first(grid)? as i32 - 1)
+    let bounds = Bounds::of_plain(patch)?;
+    let is_at = |at, wanted, length: usize| {
+        let edge = match bounds {
+            Some(bounds) => Some(bounds.edge(at, wanted)),
+            None => edge(patch, at, wanted)?.as_int(),
+        };
+        Ok::<_, Refusal>(edge == Some(length as i32 - 1))
+    };
+    Ok(is_at(0, Ordering::Less, 1)?
+        || is_at(1, Ordering::Less, 1)?
+        || is_at(0, Ordering::Greater, length(grid)?)?
+        || is_at(1, Ordering::Greater, width_of_first(grid)?)?)
 }
 
 /// After how many columns or rows an object repeats. Its colours, which are only compared, may be any values. Locations
@@ -502,6 +575,47 @@ mod tests {
         let patch = locs(&[(-3, 0), (0, 3)]);
         assert_eq!(call(Primitive::Center, &[&patch]), Ok(at(-1, 2)));
         assert_eq!(call(Primitive::Centerofmass, &[&patch]), Ok(at(-2, 1)));
+    }
+
+    /// The right values are CPython's: a patch whose locations have colours too passes the first checks of the DSL.
+    #[test]
+    fn edges_of_a_patch_coloured_twice_are_colours_and_locations() {
+        let text = "frozenset({(1, (3, (2, 1))), (5, (0, (1, 4)))})";
+        for (primitive, expected) in [
+            (Primitive::Uppermost, Some("0")),
+            (Primitive::Leftmost, Some("(1, 4)")),
+            (Primitive::Height, Some("4")),
+            (Primitive::Shape, None),
+            (Primitive::Lrcorner, Some("(3, (2, 1))")),
+            (
+                Primitive::Corners,
+                Some("frozenset({(0, (1, 4)), (3, (2, 1)), (0, (2, 1)), (3, (1, 4))})"),
+            ),
+            (
+                Primitive::Hmirror,
+                Some("frozenset({(5, (3, (1, 4))), (1, (0, (2, 1)))})"),
+            ),
+            (Primitive::Dmirror, None),
+            (Primitive::Backdrop, None),
+            (Primitive::Center, None),
+            (Primitive::Normalize, None),
+        ] {
+            let patch = parse_value(text).unwrap();
+            let found = call(primitive, &[&patch]).ok();
+            let found = found.map(|value| value.to_string());
+            assert_eq!(found.as_deref(), expected, "{primitive}");
+        }
+        for (primitive, expected) in [
+            (Primitive::Hmatching, Some("True")),
+            (Primitive::Vmatching, Some("True")),
+            (Primitive::Adjacent, None),
+            (Primitive::Position, Some("(0, -1)")),
+        ] {
+            let patch = parse_value(text).unwrap();
+            let found = call(primitive, &[&patch, &patch]).ok();
+            let found = found.map(|value| value.to_string());
+            assert_eq!(found.as_deref(), expected, "{primitive}");
+        }
     }
 
     /// The right values are CPython's.

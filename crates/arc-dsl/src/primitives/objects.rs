@@ -375,12 +375,12 @@ pub(crate) mod untyped {
     use crate::grid::Grid;
     use crate::primitives::colours::untyped::{background, colours};
     use crate::primitives::extents::shape;
-    use crate::primitives::patches::untyped::normalized;
+    use crate::primitives::patches::untyped::{normalized, shift};
     use crate::primitives::transforms::untyped as turned;
     use crate::primitives::untyped::{
-        CellOf, PythonResult, Refusal, cell, cell_of, cells, copied_set_of, grid_of, int, is_empty,
-        is_tuple, list, location, rows, set_minus, set_of, set_union, sides, transposed, typed,
-        unpack,
+        CellOf, PythonResult, Refusal, cell, cell_of, cells, copied_set_of, elements, grid_of, int,
+        is_empty, is_tuple, list, location, rows, set_minus, set_of, set_union, sides, transposed,
+        typed, unpack,
     };
     use crate::value::Value;
     use crate::value::sets::order::Flood;
@@ -484,24 +484,25 @@ pub(crate) mod untyped {
             let all = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
             return copied_set_of(cx, all.map(|(i, j)| location(i as usize, j as usize)));
         }
-        let mut parts = Vec::new();
-        for part in list(&normed)? {
-            let (value, loc) = unpack(&part)?;
-            let (i, j) = unpack(&loc)?;
-            parts.push((value, int(&i)? as usize, int(&j)? as usize));
-        }
-        let cells = cells(grid)?;
         let mut found = Vec::new();
-        for i in 0..rows as usize {
-            for j in 0..columns as usize {
-                cx.work(parts.len() as u64)?;
-                let occurs = parts.iter().all(|(value, di, dj)| {
-                    let cell = cells.get(i + di).and_then(|row| row.get(j + dj));
-                    cell == Some(value)
-                });
-                if occurs {
-                    found.push(location(i, j));
+        for at in
+            (0..rows).flat_map(|i| (0..columns).map(move |j| location(i as usize, j as usize)))
+        {
+            // Cells behind the first one that differs are not looked at.
+            let moved = shift(cx, &normed, &at)?;
+            cx.work(moved.work().into())?;
+            let mut occurs = true;
+            for part in elements(&moved)?.iter() {
+                let (value, loc) = unpack(&part)?;
+                let (i, j) = unpack(&loc)?;
+                let (i, j) = (int(&i)? as usize, int(&j)? as usize);
+                occurs = i < height && j < width && cell_of(grid, i, j)? == value;
+                if !occurs {
+                    break;
                 }
+            }
+            if occurs {
+                found.push(at);
             }
         }
         copied_set_of(cx, found)

@@ -267,8 +267,8 @@ pub(crate) mod untyped {
     use crate::primitives::extents::{LOWER_LEFT, LOWER_RIGHT, UPPER_LEFT, UPPER_RIGHT, corner};
     use crate::primitives::untyped::{
         CellOf, PythonResult, Refusal, cell, cell_of, elements, int, ints, is_coloured, is_empty,
-        is_tuple, item, list, location, of_indices, plain, plus, rows, set_minus, set_of, sides,
-        to_indices, tuple_value, typed, unpack,
+        is_tuple, item, list, location, plain, plus, rows, set_minus, set_of, sides, to_indices,
+        tuple_value, typed, unpack,
     };
     use crate::value::Value;
 
@@ -329,16 +329,15 @@ pub(crate) mod untyped {
             (P::Box, &[patch]) => outline(cx, between_corners(patch)?, 0),
             (P::Inbox, &[patch]) => outline(cx, Bounds::of_patch(patch)?, -1),
             (P::Outbox, &[patch]) => outline(cx, Bounds::of_patch(patch)?, 1),
-            (P::Backdrop, &[patch]) => Ok(filled(cx, between_corners(patch)?)?.into()),
+            (P::Backdrop, &[patch]) => backdrop(cx, patch),
             (P::Delta, &[patch]) => {
                 let indices = to_indices(patch)?;
                 if is_tuple(&indices) {
                     return Err(Refusal::Raises);
                 }
-                let all = filled(cx, between_corners(patch)?)?.into();
-                set_minus(&all, &indices)
+                set_minus(&backdrop(cx, patch)?, &indices)
             }
-            _ => of_indices(cx, primitive, arguments),
+            _ => typed(cx, primitive, arguments),
         }
     }
 
@@ -362,6 +361,24 @@ pub(crate) mod untyped {
             bottom,
             right,
         })
+    }
+
+    fn backdrop(cx: &mut Context<'_>, patch: &Value) -> PythonResult {
+        // The lower right corner is that of the patch, the upper left one that of its locations.
+        let (top, left) = unpack(&corner(&to_indices(patch)?, UPPER_LEFT)?)?;
+        let (bottom, right) = unpack(&corner(patch, LOWER_RIGHT)?)?;
+        let (top, bottom) = (int(&top)?, int(&bottom)?);
+        if top > bottom {
+            return Ok(Value::empty_set());
+        }
+        let (left, right) = (int(&left)?, int(&right)?);
+        let bounds = Bounds {
+            top,
+            left,
+            bottom,
+            right,
+        };
+        Ok(filled(cx, bounds)?.into())
     }
 
     pub(in crate::primitives) fn shift(

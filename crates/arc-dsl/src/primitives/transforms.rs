@@ -6,13 +6,12 @@ use std::ops::Range;
 use arc_isa::{ContainerKind, Primitive};
 
 use super::arithmetic::{floor_div, loc};
-use super::extents::{Bounds, UPPER_LEFT, corner, shape};
+use super::extents::{Bounds, LOWER_RIGHT, UPPER_LEFT, corner, shape};
 use super::patches;
 use super::patches::untyped::{moved, shift};
 use super::untyped::{
-    PythonResult, Refusal, Rows, copied_set_of, elements, grid_of, int, ints, is_coloured,
-    is_tuple, item, list, plus, rows, sides, to_indices, tuple, tuple_rows_of_tuples, tuple_value,
-    typed, unpack,
+    PythonResult, Refusal, Rows, copied_set_of, elements, grid_of, int, is_coloured, is_tuple,
+    item, list, minus, plus, rows, sides, tuple, tuple_rows_of_tuples, tuple_value, unpack,
 };
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult, ValueKind};
@@ -243,14 +242,14 @@ fn mirror(primitive: Primitive) -> (How, fn(Bounds, Loc) -> Loc) {
 
 /// A mirrored patch, whose colours may be any values.
 fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
-    let (how, to) = mirror(primitive);
-    let bounds = Bounds::of_patch(patch)?;
-    let to = |from: Loc| {
-        let Loc { i, j } = to(bounds, from);
-        loc(i64::from(i), i64::from(j))
-    };
     if let Some(patch) = as_patch(patch) {
         let patch = patch.borrow();
+        let (how, to) = mirror(primitive);
+        let bounds = Bounds::of(patch.locs())?;
+        let to = |from: Loc| {
+            let Loc { i, j } = to(bounds, from);
+            loc(i64::from(i), i64::from(j))
+        };
         let built = patches::built_from(patch, how);
         return Ok(match patch.items {
             PatchItems::Locs(locs) => {
@@ -262,14 +261,35 @@ fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> Python
             }
         });
     }
-    if primitive == Primitive::Cmirror {
-        let turned = mirrored(cx, Primitive::Vmirror, patch)?;
-        let turned = mirrored(cx, Primitive::Dmirror, &turned)?;
-        return mirrored(cx, Primitive::Vmirror, &turned);
+    match primitive {
+        Primitive::Hmirror | Primitive::Vmirror => {
+            let at = usize::from(primitive == Primitive::Vmirror);
+            let [first, last] =
+                [UPPER_LEFT, LOWER_RIGHT].map(|wanted| item(&corner(patch, wanted)?, at));
+            let sum = plus(cx, &first?, &last?)?;
+            moved(cx, patch, |cx, i, j| {
+                Ok(match at {
+                    0 => Value::pair(&minus(cx, &sum, i)?, j),
+                    _ => Value::pair(i, &minus(cx, &sum, j)?),
+                })
+            })
+        }
+        Primitive::Dmirror => {
+            let (top, left) = unpack(&corner(patch, UPPER_LEFT)?)?;
+            moved(cx, patch, |cx, i, j| {
+                let (down, right) = (minus(cx, j, &left)?, minus(cx, i, &top)?);
+                Ok(Value::pair(
+                    &plus(cx, &down, &top)?,
+                    &plus(cx, &right, &left)?,
+                ))
+            })
+        }
+        _ => {
+            let turned = mirrored(cx, Primitive::Vmirror, patch)?;
+            let turned = mirrored(cx, Primitive::Dmirror, &turned)?;
+            mirrored(cx, Primitive::Vmirror, &turned)
+        }
     }
-    moved(cx, patch, |_, i, j| {
-        Ok(Value::Loc(to(Loc::new(int(i)?, int(j)?))?))
-    })
 }
 
 fn reversed<T>(mut items: Vec<T>) -> Vec<T> {
@@ -476,7 +496,7 @@ fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> PythonR
     if !is_coloured(container)? {
         return Err(Refusal::Raises);
     }
-    let corner = ints(&typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?)?;
+    let corner = Bounds::of_patch(patch)?.start();
     let factor = i64::from(int(factor)?.max(0));
     cx.reserve((factor * factor) as u64 * container.len() as u64)?;
     let normed = shift(cx, patch, &Value::Loc(Loc::new(-corner.i, -corner.j)))?;

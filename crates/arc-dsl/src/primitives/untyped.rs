@@ -111,17 +111,6 @@ pub(super) fn typed(
     Ok(native(primitive)(cx, arguments)?)
 }
 
-/// Calls a primitive that reads only the locations of patches.
-pub(super) fn of_indices(
-    cx: &mut Context<'_>,
-    primitive: Primitive,
-    arguments: &[&Value],
-) -> PythonResult {
-    let indices = arguments.iter().map(|patch| to_indices(patch));
-    let indices = indices.collect::<PythonResult<Vec<_>>>()?;
-    typed(cx, primitive, &indices.iter().collect::<Vec<_>>())
-}
-
 /// The elements of an iterable value.
 pub(crate) fn elements(value: &Value) -> PythonResult<Container<'_>> {
     value.as_container().ok_or(Refusal::Raises)

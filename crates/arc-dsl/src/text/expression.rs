@@ -327,7 +327,18 @@ impl<'t> Lowering<'_, 't> {
         if set.1 && !is_frozen {
             return Ok(Value::set(elements));
         }
+        if set.0.len() > 2 && !set.1 {
+            return Ok(literal::frozenset(self.displayed_first(elements), false));
+        }
         Ok(literal::frozenset(elements, set.1))
+    }
+
+    /// The elements of a display that is a constant, as CPython keeps it.
+    pub(super) fn displayed_first(&self, elements: Vec<Value>) -> Vec<Value> {
+        match self.module {
+            Some(module) => module.displayed_first(elements),
+            None => elements,
+        }
     }
 
     /// The elements of a display of constants.

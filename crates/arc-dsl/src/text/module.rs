@@ -12,7 +12,8 @@ mod point_free;
 mod survey;
 mod values;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ use crate::text::module::lowering::{Lowering, Parsed};
 use crate::text::names;
 use crate::text::reference;
 use crate::text::tokens::{Tokens, told};
+use crate::text::tree::ExprKind;
+use crate::value::Value;
 
 pub use listing::says_program;
 
@@ -55,6 +58,15 @@ pub struct ProgramText {
     pub notes: Vec<ParseError>,
     /// Whether it consists of bare lines without a `def`.
     pub is_bare: bool,
+}
+
+/// The elements of the set of these, as their texts tell them apart: truth values are no numbers here.
+fn members(elements: &[Value]) -> Vec<String> {
+    let set = Value::set(elements.iter().cloned());
+    let members = set.as_container().into_iter().flat_map(|set| set.iter());
+    let mut members: Vec<String> = members.map(|member| member.to_string()).collect();
+    members.sort();
+    members
 }
 
 /// The maximum number of steps of a program, including those of inlined functions.
@@ -167,6 +179,8 @@ pub(super) struct Module<'t> {
     passed_over: Option<(Token<'t>, usize)>,
     /// Errors outside of functions, and the offsets where they begin.
     pub(super) errors: Vec<(usize, ParseError)>,
+    /// The elements of the text's set displays of constants by those of their sets, collected when first needed.
+    displays: OnceCell<HashMap<Vec<String>, Vec<Value>>>,
 }
 
 impl<'t> Module<'t> {
@@ -192,6 +206,7 @@ impl<'t> Module<'t> {
             other_imports: Vec::new(),
             passed_over: None,
             errors: Vec::new(),
+            displays: OnceCell::new(),
         }
     }
 
@@ -233,6 +248,45 @@ impl<'t> Module<'t> {
             notes: self.notes(),
             is_bare: false,
         }
+    }
+
+    /// The elements of a display that is a constant, in the order in which the text first displays them. CPython from 3.9
+    /// on keeps one constant for equal displays of a file (`merge_consts_recursive` in Python/compile.c).
+    pub(super) fn displayed_first(&self, elements: Vec<Value>) -> Vec<Value> {
+        let displays = self.displays.get_or_init(|| self.displays());
+        let first = displays.get(&members(&elements));
+        first.cloned().unwrap_or(elements)
+    }
+
+    /// The text's displays of constants, those of equal elements once.
+    fn displays(&self) -> HashMap<Vec<String>, Vec<Value>> {
+        let mut displays = HashMap::new();
+        if self.text.matches('{').nth(1).is_none() {
+            return displays;
+        }
+        let mut block = Block::default();
+        self.lexer().read_lines(&mut block);
+        let mut tokens = Tokens::new(self.text, &block);
+        for (place, token) in block.tokens.iter().enumerate() {
+            if !token.is("{") {
+                continue;
+            }
+            tokens.go_to(place);
+            let Ok(ExprKind::Set(set)) = tokens.expression(0).map(|display| display.kind) else {
+                continue;
+            };
+            // Two elements are added one by one, unless a loop or `in` takes the display.
+            let (elements, has_names) = *set;
+            let is_taken = place > 0 && block.tokens[place - 1].is_name("in");
+            if has_names || (elements.len() < 3 && !is_taken) {
+                continue;
+            }
+            let mut lowering = Lowering::new(self.text, &block, Dialect::Public);
+            if let Ok(elements) = lowering.displayed(&elements) {
+                displays.entry(members(&elements)).or_insert(elements);
+            }
+        }
+        displays
     }
 
     /// The notes, with one about all statements that belong to no program.

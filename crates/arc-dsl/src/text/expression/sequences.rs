@@ -424,7 +424,8 @@ impl<'t> Lowering<'_, 't> {
         let elements = match &it.container.kind {
             // Python makes a constant of it: a set to which the elements of a first one were added in its order.
             ExprKind::Set(set) if !set.1 => {
-                let first = Value::set(self.displayed(&set.0)?);
+                let elements = self.displayed(&set.0)?;
+                let first = Value::set(self.displayed_first(elements));
                 let elements = first.as_container().into_iter().flat_map(Container::iter);
                 Value::set(elements.map(Cow::into_owned)).into()
             }

@@ -169,6 +169,27 @@ fn sets_have_the_order_of_how_they_are_written() {
             "return tuple(q * 2 for q in {40, 8, 0, 32, 16, 24, 1, 9, 17})",
             "(64, 0, 2, 80, 16, 18, 32, 34, 48)",
         ),
+        // From CPython 3.9 on, equal constants of a file are the first one of them (findings/cpython-3.8-set-displays.sh).
+        (
+            "x = {0, 8, 2}\ny = {8, 2, 0}\nreturn (tuple(x), tuple(y))",
+            "((0, 8, 2), (0, 8, 2))",
+        ),
+        (
+            "x = {8, 0}\ny = {0, 8}\nreturn (tuple(x), tuple(y))",
+            "((8, 0), (0, 8))",
+        ),
+        (
+            "x = {9, True, 2}\ny = {2, 9, 1}\nreturn (tuple(x), tuple(y))",
+            "((9, 2, True), (9, 2, 1))",
+        ),
+        (
+            "x = tuple(q for q in {0, 8})\ny = tuple(q for q in {8, 0})\nreturn (x, y)",
+            "((0, 8), (0, 8))",
+        ),
+        (
+            "x = tuple(q for q in {16, 24, 40})\ny = frozenset({40, 24, 16})\nreturn (x, tuple(y))",
+            "((16, 24, 40), (16, 24, 40))",
+        ),
     ] {
         assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
     }

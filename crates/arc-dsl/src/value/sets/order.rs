@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
@@ -596,6 +595,10 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
         Some(by) => ranks.get_or_init(|| by.ranks())[at as usize],
         None => at,
     };
+    // Equal integers, locations and cells are the same, and so are equal patches that have one order, but not those two
+    // beside truth values or other sets: then the first of all that are equal stays, as in Python.
+    let is_plain = |value: &Value| matches!(value, Value::Int(_) | Value::Loc(_) | Value::Cell(_));
+    let are_same = values.iter().all(is_plain) || values.iter().all(has_one_order);
     let begins: Option<Vec<u64>> = values.iter().map(Beginning::of).collect();
     let begins = begins.unwrap_or_else(|| vec![0; values.len()]);
     let all = begins.into_iter().zip(0..).zip(values);
@@ -607,12 +610,11 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
         if begins != others {
             return begins.cmp(others);
         }
-        match (a.cmp(b), a) {
-            (Ordering::Equal, Value::Int(_) | Value::Loc(_) | Value::Cell(_)) => Ordering::Equal,
-            (Ordering::Equal, _) if has_one_order(a) && has_one_order(b) => Ordering::Equal,
-            // Of equal values the first stays, as in Python: sets may be in different orders all the same.
-            (ordering, _) => ordering.then_with(|| rank(*at).cmp(&rank(*other))),
+        let ordering = a.cmp(b);
+        if are_same {
+            return ordering;
         }
+        ordering.then_with(|| rank(*at).cmp(&rank(*other)))
     });
     let mut numbers = vec![0; given.len()];
     let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
@@ -1184,6 +1186,35 @@ mod tests {
     use super::*;
     use crate::value::set_table::tests::{digest, vectors};
     use crate::{Interpreter, Primitive, parse_programs, parse_value};
+
+    /// Truth values beside equal numbers, and patches that were added in ascending order beside equal ones that were not:
+    /// what is sorted has to have one order all the same.
+    #[test]
+    fn the_first_of_equal_values_stays() {
+        let locs = [(0, 0), (1, 1), (0, 2)].map(|(i, j)| Value::Loc(Loc::new(i, j)));
+        let [ascending, other] =
+            [[0, 2, 1], [1, 2, 0]].map(|order| Value::set(order.map(|at: usize| locs[at].clone())));
+        assert!(has_one_order(&ascending) && !has_one_order(&other));
+        let kinds = [
+            1.into(),
+            true.into(),
+            other,
+            0.into(),
+            ascending,
+            false.into(),
+        ];
+        for turn in 0..kinds.len() {
+            let mut given: Vec<Value> = kinds.iter().cycle().take(60).cloned().collect();
+            given.rotate_left(turn);
+            let (found, numbers) = numbered(given.clone(), None);
+            assert_eq!(found.len(), 3);
+            for (at, value) in found.iter().enumerate() {
+                let first = given.iter().position(|it| it == value).unwrap();
+                assert_eq!(numbers[first] as usize, at);
+                assert_eq!(given[first].to_string(), value.to_string());
+            }
+        }
+    }
 
     /// Whether the order of a set is found when it is made, or after those of all sets that were made of it.
     #[test]
