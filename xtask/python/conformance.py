@@ -10,7 +10,7 @@ within bounds of time and memory, and prints one result:
     {"batt": [path, [pool index...]]}                     `batt` of a file
 
     {"value": literal}      the value's text, its sets in their order
-    "unordered"             a value with several functions in a set, which hash by address
+    "unordered"             a value with a set of several elements, some of which hash by address
     {"raised": exception}
     "unfinished"            it reached a bound
 """
@@ -43,10 +43,11 @@ def overtime(*_):
     raise Overtime
 
 
-def holds_function(value):
+def hashes_by_address(value):
+    """Whether it holds a function, or None where that has no hash of its own: before CPython 3.12."""
     if isinstance(value, (tuple, frozenset, set)):
-        return any(map(holds_function, value))
-    return callable(value)
+        return any(map(hashes_by_address, value))
+    return callable(value) or (value is None and sys.version_info < (3, 12))
 
 
 def literal(value, named):
@@ -55,7 +56,7 @@ def literal(value, named):
         texts = [literal(element, named) for element in value]
         if isinstance(value, tuple):
             return "(" + ", ".join(texts) + ("," if len(texts) == 1 else "") + ")"
-        if len(texts) > 1 and holds_function(value):
+        if len(texts) > 1 and hashes_by_address(value):
             raise Unordered
         return "frozenset({" + ", ".join(texts) + "})" if texts else "frozenset()"
     return named.get(value, "<function>") if callable(value) else repr(value)

@@ -253,7 +253,7 @@ impl Machine {
         let element = ty.element()?;
         let values = elements.iter().map(|slot| self.value(&element, *slot));
         let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
-        Value::places_known(&values, is_copied)
+        Some(Value::places_known(&values, is_copied))
     }
 
     /// Leaves open which of these on the stack is the value of the step, if it need not be known yet.

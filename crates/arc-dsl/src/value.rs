@@ -342,15 +342,14 @@ impl Value {
         Self::set_built(values, order)
     }
 
-    /// The table of the set, whose elements have their indices in ascending order as numbers; nothing for other values,
-    /// and if an element has no hash.
+    /// The table of the set, whose elements have their indices in ascending order as numbers; nothing for other values.
     pub(crate) fn set_table(&self) -> Option<Table> {
-        match self {
+        Some(match self {
             Value::Indices(indices) => indices.order().table(indices.as_slice()),
             Value::Object(object) => object.order().table(object.as_slice()),
             Value::Set(elements) => elements.order().table(elements.as_slice()),
-            _ => None,
-        }
+            _ => return None,
+        })
     }
 
     /// For a set, the indices of its elements in ascending order, in the order in which Python iterates over them; nothing
@@ -362,20 +361,20 @@ impl Value {
 
     /// What is known of the order of a set of these elements, all different, in whatever order they were added one by one,
     /// or of the copy of such a set: for each the least and the greatest place that it may have. One is before another if
-    /// its greatest place is less than the other's least. Nothing if an element has no hash.
+    /// its greatest place is less than the other's least.
     #[must_use]
-    pub fn places_known(elements: &[Value], is_copied: bool) -> Option<Vec<(u32, u32)>> {
-        Some(set_table::runs(&Value::hashes(elements)?, is_copied))
+    pub fn places_known(elements: &[Value], is_copied: bool) -> Vec<(u32, u32)> {
+        set_table::runs(&Value::hashes(elements), is_copied)
     }
 
-    /// The copy of a set that Python makes of it; nothing for other values, and if an element has no hash.
+    /// The copy of a set that Python makes of it; nothing for other values.
     pub(crate) fn copied_set(&self) -> Option<Self> {
         let values: Vec<Value> = self
             .as_container()?
             .iter_stored()
             .map(Cow::into_owned)
             .collect();
-        let hashes = Value::hashes(&values)?;
+        let hashes = Value::hashes(&values);
         Some(Self::set_of_table(
             values,
             self.set_table()?.copied(&hashes),
@@ -575,8 +574,6 @@ impl Value {
                 .collect()
         };
         match self {
-            // Only a function has no hash; the rest keeps its sets, which have an order.
-            _ if Value::hashes(std::slice::from_ref(self)).is_some() => self.clone(),
             Value::Function(_) => Value::Foreign(Foreign::Default),
             Value::Tuple(all) => Value::tuple(elements(all)),
             Value::Set(_) => Value::set(self.as_container().into_iter().flat_map(|set| {

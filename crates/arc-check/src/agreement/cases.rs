@@ -132,14 +132,18 @@ fn degenerate(generator: &mut Generator, number: u64, checker: &mut Checker, tal
     }
 }
 
-/// Calls of each primitive in turn. The arguments are known, so folding is off; half of the grids are the program's
-/// input.
+/// Calls of each primitive in turn, one in four on arguments of any types. The arguments are known, so folding is off;
+/// half of the grids are the program's input.
 fn call(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &mut Tally) {
     let at = (number / 8 * 3 + number % 8 - 5) as usize % Primitive::ALL.len();
     let Some(primitive) = Primitive::ALL.get(at) else {
         return;
     };
-    let Ok(case) = generator.case(*primitive).program() else {
+    let case = match number / 8 % 4 {
+        0 => generator.case_of_any_types(*primitive),
+        _ => generator.case(*primitive),
+    };
+    let Ok(case) = case.program() else {
         return;
     };
     let (case, input): (Program, Grid) = match input_for_first_grid(&case) {

@@ -115,6 +115,10 @@ impl Generator {
             3 => self.function_named(1),
             _ => {
                 let ty = *self.dice.pick(Type::ALL);
+                if ty != Type::Callable && self.dice.chance(40) {
+                    let value = self.typed(ty, "").0;
+                    return retyped(&self.altered(value)).to_string();
+                }
                 self.of_type(ty)
             }
         }

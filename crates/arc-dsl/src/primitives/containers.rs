@@ -357,7 +357,8 @@ pub(super) fn insert(
         all.push(value.clone());
         all.len() - 1
     });
-    let (Some(hashes), Some(table)) = (Value::hashes(&all), container.value.set_table()) else {
+    let hashes = Value::hashes(&all);
+    let Some(table) = container.value.set_table() else {
         let all = container.iter().map(Cow::into_owned);
         return Ok(Value::set(all.chain([value.clone()])));
     };

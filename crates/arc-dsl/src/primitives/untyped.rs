@@ -220,10 +220,7 @@ pub(super) fn set_minus(a: &Value, b: &Value) -> PythonResult {
         .iter()
         .map(|element| without.contains(element))
         .collect();
-    let (Some(hashes), Some(table)) = (Value::hashes(&all), a.set_table()) else {
-        let kept = from.iter().filter(|element| !without.contains(element));
-        return Ok(Value::set(kept.map(Cow::into_owned)));
-    };
+    let (hashes, table) = (Value::hashes(&all), a.set_table().ok_or(Refusal::Raises)?);
     let table = table.minus(without.len(), |at| taken[at as usize], &hashes);
     // Only the elements that are left have a number.
     let mut numbers = Vec::with_capacity(all.len());
@@ -258,11 +255,9 @@ pub(crate) fn set_union(a: &Value, b: &Value) -> PythonResult {
             all.push(element.into_owned());
         }
     }
-    let tables = (Value::hashes(&all), a.set_table(), b.set_table());
-    let (Some(hashes), Some(table), Some(other)) = tables else {
-        return Ok(Value::set(
-            first.iter().chain(second.iter()).map(Cow::into_owned),
-        ));
+    let hashes = Value::hashes(&all);
+    let (Some(table), Some(other)) = (a.set_table(), b.set_table()) else {
+        return Err(Refusal::Raises);
     };
     let mut table = table.copied(&hashes);
     table.merge(&other.renumbered(|at| numbers[at as usize]), &hashes);

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::budget::Context;
 use crate::error::{EvalResult, ValueKind};
 use crate::typed::TypedPrimitive;
-use crate::value::Value;
+use crate::value::{Value, set_table};
 
 /// A value that no program of the public dialect creates.
 ///
@@ -51,12 +51,13 @@ impl Foreign {
         }
     }
 
-    /// The hash in Python; nothing for what has another one in each process.
-    pub(crate) fn python_hash(self) -> Option<u64> {
+    /// The hash in Python.
+    pub(crate) fn python_hash(self) -> u64 {
         match self {
-            Foreign::Infinity => Some(314_159),
-            Foreign::NegativeInfinity => Some(314_159_u64.wrapping_neg()),
-            _ => None,
+            Foreign::Infinity => 314_159,
+            Foreign::NegativeInfinity => 314_159_u64.wrapping_neg(),
+            Foreign::Primitive(primitive) => set_table::address((primitive as u64).wrapping_neg()),
+            _ => set_table::address(u64::MAX),
         }
     }
 
