@@ -12,7 +12,7 @@ use mega_batch::devices::Request;
 use mega_batch::tuning::{self, BUDGET, DeviceIdentity, TuningFile};
 
 use super::exit::Exit;
-use super::output::{Destination, shown};
+use super::output::{Destination, shown, write_json};
 use super::terminal::print;
 use super::warn;
 use crate::machine::Opened;
@@ -88,13 +88,7 @@ impl Devices {
             kept: (self.kept || removed.is_some()).then(|| KeptReport::new(&file, removed)),
         };
         let text = document.to_string();
-        let on_stdout = matches!(json, Some(Destination::Stdout));
-        if let Some(destination) = json {
-            destination.write(|out| {
-                serde_json::to_writer(&mut *out, &document)?;
-                out.write_all(b"\n")
-            })?;
-        }
+        let on_stdout = write_json(json, &document)?;
         if !on_stdout {
             print(&text)?;
         }

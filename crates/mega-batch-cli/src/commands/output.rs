@@ -13,6 +13,7 @@ use mega_batch::escaped;
 use mega_batch::files::{
     folder_of, followed, is_descriptor, is_standard_output, names_a_folder, replace, temporary,
 };
+use serde::Serialize;
 
 /// Where a document goes. Opened before the work begins, so that an error is known before hours have gone into it.
 pub(crate) enum Destination {
@@ -133,6 +134,21 @@ impl Destination {
             }
         }
     }
+}
+
+/// Writes a document as one line, if it goes anywhere; returns whether it is on the standard output.
+pub(crate) fn write_json(
+    to: Option<Destination>,
+    document: &impl Serialize,
+) -> anyhow::Result<bool> {
+    let on_stdout = matches!(to, Some(Destination::Stdout));
+    if let Some(to) = to {
+        to.write(|out| {
+            serde_json::to_writer(&mut *out, document)?;
+            out.write_all(b"\n")
+        })?;
+    }
+    Ok(on_stdout)
 }
 
 /// The path as messages show it.

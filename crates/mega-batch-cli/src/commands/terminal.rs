@@ -5,6 +5,10 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use mega_batch::Notice;
+
+use super::output::shown;
+use super::warn;
 
 /// Looks up an environment variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
@@ -36,6 +40,62 @@ pub(crate) fn progress_bar(length: u64) -> ProgressBar {
         ProgressBar::new(length)
     } else {
         ProgressBar::hidden()
+    }
+}
+
+/// The progress bar of a run or a search, with what is reported meanwhile.
+pub(crate) struct Bar {
+    pub(crate) bar: ProgressBar,
+    /// What is done, and what is counted.
+    work: &'static str,
+    units: &'static str,
+}
+
+impl Bar {
+    pub(crate) fn new(bar: ProgressBar, work: &'static str, units: &'static str) -> Self {
+        Self { bar, work, units }
+    }
+
+    /// Warns without disturbing the bar.
+    pub(crate) fn warn(&self, what: fmt::Arguments<'_>) {
+        self.bar.suspend(|| warn(what));
+    }
+
+    /// Reports a notice. Returns how many units are resumed, and how many bytes were dropped, if it says that.
+    pub(crate) fn notice(&self, notice: Notice) -> Option<(u64, u64)> {
+        let Self { bar, work, units } = self;
+        match notice {
+            Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
+                self.warn(format_args!("{reason}"));
+            }
+            Notice::Resumed { finished, dropped } => {
+                bar.set_position(finished);
+                bar.reset_eta();
+                let of = HumanCount(finished);
+                if dropped > 0 {
+                    self.warn(format_args!(
+                        "{of} {units} are resumed; the last {dropped} bytes of the checkpoint were cut off and are \
+                         dropped"
+                    ));
+                } else if !bar.is_hidden() {
+                    self.warn(format_args!("{of} {units} are resumed"));
+                }
+                return Some((finished, dropped));
+            }
+            Notice::CheckpointFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!(
+                    "{file}: cannot be written: {error}; the {work} goes on without its checkpoint"
+                ));
+                tracing::error!(file, error = %error, "the checkpoint cannot be written");
+            }
+            Notice::SubmissionFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!("{file}: cannot be written: {error}"));
+                tracing::error!(file, error = %error, "the submission cannot be written");
+            }
+        }
+        None
     }
 }
 
