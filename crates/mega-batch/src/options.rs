@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_dsl::Limits;
 use gpu_sched::Placement;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::cancellation::Cancellation;
 
@@ -46,7 +46,8 @@ impl fmt::Display for Mode {
 }
 
 /// What evaluates programs. The results are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Backend {
     /// The reference interpreter. A machine, then a batt, tries the evaluations that reach one of its limits.
     Reference,
@@ -61,6 +62,7 @@ pub enum Backend {
     Emulated,
     /// The PTX of the GPU kernels, interpreted on the CPU with checks that a GPU does not do: for tests, and slower
     /// still. Everything else as with [`Auto`](Backend::Auto).
+    #[serde(rename = "ptx")]
     Interpreted,
     /// NVIDIA GPUs beside the cores, for the programs that they can run. Everything else, and everything if there is no
     /// GPU, as with [`Auto`](Backend::Auto).
@@ -113,12 +115,6 @@ impl fmt::Display for Backend {
             Backend::Interpreted => "ptx",
             Backend::Cuda => "cuda",
         })
-    }
-}
-
-impl Serialize for Backend {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

@@ -152,8 +152,7 @@ impl ValueReport {
 impl Batt {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let json = Destination::of_option(self.json.as_ref())?;
-        let submission = self.submission.as_deref();
-        let submission = submission.map(Destination::file).transpose()?;
+        let submission = Destination::file_of_option(self.submission.as_ref())?;
         threads::share()?;
         let read = self.chosen.read(&self.tasks, &self.solutions);
         if !self.quiet {

@@ -209,7 +209,7 @@ impl Bench {
             lines.print(judgement);
         }
         if let Some(comparison) = &document.comparison {
-            lines.print(format_args!("\n{}", bench::ComparisonLines(comparison)));
+            lines.print(format_args!("\n{comparison}"));
         }
         if document.is_whole() {
             // What is left there is not needed.

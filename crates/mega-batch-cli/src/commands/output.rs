@@ -100,6 +100,11 @@ impl Destination {
         }
     }
 
+    /// The same for an option that may not be given.
+    pub(crate) fn file_of_option(path: Option<&PathBuf>) -> anyhow::Result<Option<PathBuf>> {
+        path.map(|path| Self::file(path)).transpose()
+    }
+
     /// The folder for temporary files of the document: its own folder, or the system's for temporary files.
     pub(crate) fn spool(&self) -> anyhow::Result<PathBuf> {
         if let Destination::File { file, .. } = self {

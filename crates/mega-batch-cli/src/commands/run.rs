@@ -209,8 +209,7 @@ impl Run {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let json = Destination::of_option(self.json.as_ref())?;
         let spool = json.as_ref().map(Destination::spool).transpose()?;
-        let submission = self.submission.as_deref();
-        let submission = submission.map(Destination::file).transpose()?;
+        let submission = Destination::file_of_option(self.submission.as_ref())?;
         let unsolved = Destination::of_option(self.unsolved.as_ref())?;
         self.log.begin()?;
         self.warn_of_devices();

@@ -18,22 +18,6 @@ pub(crate) fn has_colours() -> bool {
     colours(&|name| std::env::var_os(name), io::stdout().is_terminal())
 }
 
-/// A progress bar of this template, in which `rate` is how many a second; hidden if it is not wanted.
-pub(crate) fn styled_bar(length: u64, template: &str, quiet: bool) -> ProgressBar {
-    if quiet {
-        return ProgressBar::hidden();
-    }
-    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
-        // Failing to draw the bar does not matter.
-        let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
-    };
-    // The template is valid; if it were not, the default style would do.
-    let style = ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("rate", rate);
-    progress_bar(length).with_style(style)
-}
-
 /// A progress bar, hidden if nobody would see it.
 pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     if redraws(&|name| std::env::var_os(name), io::stderr().is_terminal()) {
@@ -45,39 +29,59 @@ pub(crate) fn progress_bar(length: u64) -> ProgressBar {
 
 /// The progress bar of a run or a search, with what is reported meanwhile.
 pub(crate) struct Bar {
-    pub(crate) bar: ProgressBar,
-    /// What is done, and what is counted.
+    pub(crate) drawn: ProgressBar,
+    /// What is done.
     work: &'static str,
+    /// What is counted.
     units: &'static str,
 }
 
 impl Bar {
-    pub(crate) fn new(bar: ProgressBar, work: &'static str, units: &'static str) -> Self {
-        Self { bar, work, units }
+    /// A bar of this template, in which `rate` is how many a second; hidden if it is not wanted.
+    pub(crate) fn new(
+        (work, units): (&'static str, &'static str),
+        length: u64,
+        template: &str,
+        quiet: bool,
+    ) -> Self {
+        let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+            // Failing to draw the bar does not matter.
+            let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
+        };
+        // The template is valid; if it were not, the default style would do.
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("rate", rate);
+        let drawn = if quiet {
+            ProgressBar::hidden()
+        } else {
+            progress_bar(length).with_style(style)
+        };
+        Self { drawn, work, units }
     }
 
     /// Warns without disturbing the bar.
     pub(crate) fn warn(&self, what: fmt::Arguments<'_>) {
-        self.bar.suspend(|| warn(what));
+        self.drawn.suspend(|| warn(what));
     }
 
     /// Reports a notice. Returns how many units are resumed, and how many bytes were dropped, if it says that.
     pub(crate) fn notice(&self, notice: Notice) -> Option<(u64, u64)> {
-        let Self { bar, work, units } = self;
+        let Self { drawn, work, units } = self;
         match notice {
             Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
                 self.warn(format_args!("{reason}"));
             }
             Notice::Resumed { finished, dropped } => {
-                bar.set_position(finished);
-                bar.reset_eta();
+                drawn.set_position(finished);
+                drawn.reset_eta();
                 let of = HumanCount(finished);
                 if dropped > 0 {
                     self.warn(format_args!(
                         "{of} {units} are resumed; the last {dropped} bytes of the checkpoint were cut off and are \
                          dropped"
                     ));
-                } else if !bar.is_hidden() {
+                } else if !drawn.is_hidden() {
                     self.warn(format_args!("{of} {units} are resumed"));
                 }
                 return Some((finished, dropped));

@@ -15,22 +15,11 @@ pub(super) struct Text(pub(super) String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cut;
-        impl Visitor<'_> for Cut {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-                Ok(Text(match text.char_indices().nth(CHARACTERS) {
-                    None => text.to_owned(),
-                    Some((end, _)) => format!("{}…", &text[..end]),
-                }))
-            }
-        }
-        deserializer.deserialize_str(Cut)
+        let text = String::deserialize(deserializer)?;
+        Ok(Text(match text.char_indices().nth(CHARACTERS) {
+            None => text,
+            Some((end, _)) => format!("{}…", &text[..end]),
+        }))
     }
 }
 

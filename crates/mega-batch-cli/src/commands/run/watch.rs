@@ -9,7 +9,7 @@ use mega_batch::{Batch, Job, JsonReport, Notice, PairResult, Progress, Sink};
 
 use crate::commands::log::INTERVAL;
 use crate::commands::output::shown;
-use crate::commands::terminal::{Bar, styled_bar};
+use crate::commands::terminal::Bar;
 
 /// The results for a JSON document, spooled to disk.
 struct Spooled<'a> {
@@ -63,11 +63,7 @@ impl<'a> Watch<'a> {
                 report: Ok(JsonReport::spooled_in(batch, &folder)),
                 folder,
             }),
-            bar: Bar::new(
-                styled_bar(batch.evaluations(), BAR, quiet),
-                "run",
-                "evaluations",
-            ),
+            bar: Bar::new(("run", "evaluations"), batch.evaluations(), BAR, quiet),
             began: Instant::now(),
             logged: Instant::now(),
             before: 0,
@@ -76,7 +72,7 @@ impl<'a> Watch<'a> {
 
     /// The document, if one is asked for.
     pub(super) fn end(self) -> Option<anyhow::Result<JsonReport<'a>>> {
-        self.bar.bar.finish_and_clear();
+        self.bar.drawn.finish_and_clear();
         self.json.map(Spooled::finished)
     }
 }
@@ -107,13 +103,13 @@ impl Sink for Watch<'_> {
             on_devices,
             ..
         } = progress;
-        self.bar.bar.set_position(done);
+        self.bar.drawn.set_position(done);
         let made = done.saturating_sub(self.before);
         let share = on_devices as f64 / made.max(1) as f64;
         if on_devices > 0 {
             let percent = share * 100.0;
             self.bar
-                .bar
+                .drawn
                 .set_message(format!(", {percent:.0}% on devices"));
         }
         if self.logged.elapsed() < INTERVAL && done < total {

@@ -10,7 +10,7 @@ use mega_batch::search::{SearchProgress, SearchSink, Searched};
 
 use crate::commands::exit::Exit;
 use crate::commands::log::INTERVAL;
-use crate::commands::terminal::{Bar, styled_bar};
+use crate::commands::terminal::Bar;
 
 /// The template of the progress bar.
 const BAR: &str = "{bar:40} {human_pos} of {human_len} tasks{msg}, {eta} left";
@@ -31,18 +31,14 @@ impl<'a> Watch<'a> {
             tasks,
             results: Vec::new(),
             failed: None,
-            bar: Bar::new(
-                styled_bar(tasks.len() as u64, BAR, quiet),
-                "search",
-                "tasks",
-            ),
+            bar: Bar::new(("search", "tasks"), tasks.len() as u64, BAR, quiet),
             logged: None,
         }
     }
 
     /// The results, by the indices of the tasks, and the exit if one could not be searched.
     pub(super) fn end(self) -> (Vec<(usize, Searched)>, Option<Exit>) {
-        self.bar.bar.finish_and_clear();
+        self.bar.drawn.finish_and_clear();
         (self.results, self.failed)
     }
 }
@@ -69,7 +65,7 @@ impl SearchSink for Watch<'_> {
             fitting,
             ..
         } = progress;
-        let bar = &self.bar.bar;
+        let bar = &self.bar.drawn;
         bar.set_position(done as u64);
         bar.set_message(format!(", {fitting} solved on their train pairs"));
         let is_due = |logged: Instant| logged.elapsed() >= INTERVAL;
