@@ -27,22 +27,32 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// All of them, with the words that reports and the command line use.
+    pub const NAMES: [(&str, Self); 4] = [
+        ("sequential", Self::Sequential),
+        ("parallel", Self::Parallel),
+        ("gpu", Self::Gpu),
+        ("auto", Self::Auto),
+    ];
+
     /// Whether several evaluations run at a time.
     pub(crate) fn is_parallel(self) -> bool {
         self != Mode::Sequential
     }
 }
 
-/// The word that reports and the command line use.
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Sequential => "sequential",
-            Mode::Parallel => "parallel",
-            Mode::Gpu => "gpu",
-            Mode::Auto => "auto",
-        })
+        f.write_str(name_of(self, &Self::NAMES))
     }
+}
+
+/// The name of a value.
+fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
+    let mut names = names.iter();
+    names
+        .find(|(_, named)| named == value)
+        .map_or("", |(name, _)| name)
 }
 
 /// What evaluates programs. The results are the same.
@@ -70,6 +80,16 @@ pub enum Backend {
 }
 
 impl Backend {
+    /// All of them, with the words that reports and the command line use.
+    pub const NAMES: [(&str, Self); 6] = [
+        ("reference", Self::Reference),
+        ("compiled", Self::Compiled),
+        ("auto", Self::Auto),
+        ("emulated", Self::Emulated),
+        ("ptx", Self::Interpreted),
+        ("cuda", Self::Cuda),
+    ];
+
     /// The number of evaluations from which compiling a program with this many steps pays.
     pub fn least_evaluations(steps: usize) -> u64 {
         match steps {
@@ -104,17 +124,9 @@ impl Backend {
     }
 }
 
-/// The word that reports and the command line use.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Backend::Reference => "reference",
-            Backend::Compiled => "compiled",
-            Backend::Auto => "auto",
-            Backend::Emulated => "emulated",
-            Backend::Interpreted => "ptx",
-            Backend::Cuda => "cuda",
-        })
+        f.write_str(name_of(self, &Self::NAMES))
     }
 }
 
@@ -184,6 +196,13 @@ pub enum Merging {
 }
 
 impl Merging {
+    /// All of them, with the words that the command line uses.
+    pub const NAMES: [(&str, Self); 3] = [
+        ("auto", Self::Auto),
+        ("never", Self::Never),
+        ("always", Self::Always),
+    ];
+
     /// The minimum number of programs for one task among 256 consecutive jobs.
     pub const LEAST_PROGRAMS: usize = 8;
 

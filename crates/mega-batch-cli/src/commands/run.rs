@@ -78,7 +78,7 @@ pub(crate) struct Run {
     /// How evaluations are distributed; the results are the same. `gpu` gives NVIDIA GPUs all that they can run and
     /// the cores the rest, with `auto` GPUs and cores take the next evaluations as they are free; without a GPU both are
     /// `parallel`.
-    #[arg(long, value_parser = named(&MODES), default_value = "parallel")]
+    #[arg(long, value_parser = named(&Mode::NAMES), default_value = "parallel")]
     mode: Mode,
 
     /// Threads, except in sequential mode; at most 1024 [default: one for each core].
@@ -89,7 +89,7 @@ pub(crate) struct Run {
     /// enough in this run. `cuda` runs what it can on NVIDIA GPUs too, as far as that is faster; for tests, `emulated`
     /// runs the same kernels on the CPU and `ptx` executes the PTX that GPUs are given; the rest is done as by `auto`. An evaluation ends at a limit if neither the reference nor a compiled program finishes within
     /// it; with a timeout the reference alone decides.
-    #[arg(long, value_parser = named(&BACKENDS), default_value = "auto")]
+    #[arg(long, value_parser = named(&Backend::NAMES), default_value = "auto")]
     backend: Backend,
 
     /// With `cuda`, `emulated` and `ptx`, where evaluations may run: wherever is free first, on the CPU alone, or on
@@ -160,7 +160,7 @@ pub(crate) struct Run {
 
     /// Whether programs that have steps in common are evaluated together, by the backend `auto`; the results are the
     /// same.
-    #[arg(long, value_parser = named(&MERGINGS), default_value = "auto")]
+    #[arg(long, value_parser = named(&Merging::NAMES), default_value = "auto")]
     merging: Merging,
 
     /// Stop an evaluation after this many steps of the reference, or as many of a compiled program [default:
@@ -177,32 +177,10 @@ pub(crate) struct Run {
     quiet: bool,
 }
 
-const MODES: [(&str, Mode); 4] = [
-    ("sequential", Mode::Sequential),
-    ("parallel", Mode::Parallel),
-    ("gpu", Mode::Gpu),
-    ("auto", Mode::Auto),
-];
-
 const PLACEMENTS: [(&str, Placement); 3] = [
     ("auto", Placement::Auto),
     ("host", Placement::Host),
     ("devices", Placement::Devices),
-];
-
-const MERGINGS: [(&str, Merging); 3] = [
-    ("auto", Merging::Auto),
-    ("never", Merging::Never),
-    ("always", Merging::Always),
-];
-
-const BACKENDS: [(&str, Backend); 6] = [
-    ("reference", Backend::Reference),
-    ("compiled", Backend::Compiled),
-    ("auto", Backend::Auto),
-    ("emulated", Backend::Emulated),
-    ("ptx", Backend::Interpreted),
-    ("cuda", Backend::Cuda),
 ];
 
 impl Run {
