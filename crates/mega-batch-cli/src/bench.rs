@@ -32,6 +32,5 @@ pub(crate) use plan::{MOST_EVALUATIONS, Plan};
 pub(crate) use processes::{Ended, end_with_parent, run};
 pub(crate) use sheet::{Context, Sheet};
 pub(crate) use stages::{STAGES, Stage, command};
-pub(crate) use table::ComparisonLines;
 pub(crate) use targets::judge;
 pub(crate) use workload::Given;

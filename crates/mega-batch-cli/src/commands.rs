@@ -9,6 +9,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use arc_dsl::{Dialect, Limits, Program, Reading, broken_json, builtin};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use exit::Exit;
 use grouped::GroupedErrors;
 use mega_batch::inputs::{
@@ -21,8 +22,6 @@ use serde_json::Value;
 
 mod batt;
 mod bench;
-mod check;
-mod coverage;
 mod devices;
 pub(crate) mod exit;
 mod explain;
@@ -48,14 +47,14 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     Search(Box<search::Search>),
     Score(score::Score),
-    Check(check::Check),
+    Check(score::Check),
     Report(report::Report),
     Batt(batt::Batt),
     Bench(Box<bench::Bench>),
     Show(show::Show),
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
-    Coverage(coverage::Coverage),
+    Coverage(explain::Coverage),
     Devices(devices::Devices),
 }
 
@@ -351,6 +350,17 @@ fn exit(errors: &[InputError]) -> Exit {
     } else {
         Exit::BadInput
     }
+}
+
+/// Reads one of these names.
+fn named<T: Copy + Send + Sync>(
+    names: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let known = PossibleValuesParser::new(names.iter().map(|(name, _)| *name));
+    known.map(|given| {
+        let found = names.iter().find(|(name, _)| *name == given);
+        found.map_or(names[0].1, |(_, value)| *value)
+    })
 }
 
 /// Reads a number.

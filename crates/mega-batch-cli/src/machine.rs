@@ -10,48 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::table::thousands;
 
-/// The available devices, each with its memory if it could be opened.
-pub(crate) struct Opened {
-    pub(crate) host: Host,
-    pub(crate) found: Devices,
-    /// By the number of the GPU.
-    gpu_memory: Vec<Option<Memory>>,
-    emulated_memory: Option<Memory>,
-}
-
-/// The memory of an open device.
-fn memory(device: &impl Device) -> Option<Memory> {
-    device.memory().ok()
-}
-
-impl Opened {
-    /// Opens every device once: only then is it known whether it takes the kernels, and how much of its memory is
-    /// free.
-    pub(crate) fn here() -> Self {
-        let mut found = Devices::here();
-        let mut gpu_memory = Vec::new();
-        for (number, gpu) in found.gpus.iter_mut().flatten().enumerate() {
-            let memory = move || open::gpu(number).map(|device| memory(&device));
-            gpu_memory.push(if gpu.is_ok() {
-                let memory = open::within(open::TIME_LIMIT, memory).flatten();
-                memory.unwrap_or_else(|reason| {
-                    *gpu = Err(reason);
-                    None
-                })
-            } else {
-                None
-            });
-        }
-        let emulated = simulated::emulated();
-        Self {
-            host: Host::this(),
-            found,
-            gpu_memory,
-            emulated_memory: emulated.ok().and_then(|device| memory(&device)),
-        }
-    }
-}
-
 /// The executors of this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineReport {
@@ -141,38 +99,43 @@ impl DeviceReport {
     }
 }
 
-impl MachineReport {
-    /// The opened devices, and the emulated one if it is asked for.
-    pub(crate) fn new(opened: &Opened, emulated: bool) -> Self {
-        let Opened {
-            host,
-            found,
-            gpu_memory,
-            emulated_memory,
-        } = opened;
-        let gpus = found.gpus.iter().flatten().zip(gpu_memory);
-        Self {
-            host: HostReport {
-                cpu: host.cpu.clone(),
-                threads: host.threads,
-                memory: host.memory.map(Into::into),
-            },
-            gpus: gpus
-                .map(|(gpu, memory)| DeviceReport::new(gpu, *memory))
-                .collect(),
-            no_gpu: found.gpus.as_ref().err().map(ToString::to_string),
-            emulated: emulated.then(|| DeviceReport::new(&found.emulated, *emulated_memory)),
-            interpreted: None,
-        }
+impl DeviceReport {
+    /// A simulated device.
+    fn of<D: Device>(device: Result<D, Unavailable>) -> Self {
+        let memory = device.as_ref().ok().and_then(|device| device.memory().ok());
+        Self::new(&device.map(|device| device.information().clone()), memory)
     }
 }
 
-impl DeviceReport {
-    /// Opens the device that executes PTX, and describes it.
-    pub(crate) fn interpreted() -> Self {
-        let device = simulated::interpreted();
-        let free = device.as_ref().ok().and_then(memory);
-        Self::new(&device.map(|device| device.information().clone()), free)
+impl MachineReport {
+    /// The devices of this machine, and their description, with the simulated ones that are asked for. Opens every device
+    /// once: only then is it known whether it takes the kernels, and how much of its memory is free.
+    pub(crate) fn here(emulated: bool, interpreted: bool) -> (Devices, Self) {
+        let (host, mut found) = (Host::this(), Devices::here());
+        let mut gpus = Vec::new();
+        for (number, gpu) in found.gpus.iter_mut().flatten().enumerate() {
+            let mut free = None;
+            if gpu.is_ok() {
+                let memory = move || open::gpu(number).map(|device| device.memory().ok());
+                match open::within(open::TIME_LIMIT, memory).flatten() {
+                    Ok(memory) => free = memory,
+                    Err(reason) => *gpu = Err(reason),
+                }
+            }
+            gpus.push(DeviceReport::new(gpu, free));
+        }
+        let report = Self {
+            host: HostReport {
+                cpu: host.cpu,
+                threads: host.threads,
+                memory: host.memory.map(Into::into),
+            },
+            gpus,
+            no_gpu: found.gpus.as_ref().err().map(ToString::to_string),
+            emulated: emulated.then(|| DeviceReport::of(simulated::emulated())),
+            interpreted: interpreted.then(|| DeviceReport::of(simulated::interpreted())),
+        };
+        (found, report)
     }
 }
 

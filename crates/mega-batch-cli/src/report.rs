@@ -20,16 +20,13 @@ use crate::table::thousands;
 
 mod bounded;
 mod cards;
-mod charts;
-mod devices;
 mod document;
 mod grids;
 mod html;
-mod outcomes;
-mod overview;
 mod page;
+mod results;
+mod run;
 mod search;
-mod tables;
 mod tasks;
 
 use document::Document;
@@ -48,8 +45,7 @@ impl Report {
     pub(crate) fn about(&self) -> String {
         match self {
             Report::Run(document) => {
-                let (evaluations, tasks) = document.counts();
-                let (evaluations, tasks) = (thousands(evaluations), thousands(tasks));
+                let [evaluations, tasks] = [document.evaluations, document.tasks].map(thousands);
                 format!("{evaluations} evaluations, {tasks} tasks")
             }
             Report::Search(document) => {
@@ -71,10 +67,14 @@ pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
         io::ErrorKind::NotFound => InputError::whole(path, "no such file"),
         _ => InputError::whole(path, format!("cannot be read: {error}")),
     };
+    let wrong = |error: serde_json::Error| match error.io_error_kind() {
+        Some(kind) if kind != io::ErrorKind::UnexpectedEof => unreadable(&error.into()),
+        _ => in_document(path, &error),
+    };
     if is_standard_input(path) || is_descriptor(path) {
         // It can be read only once, but has to be looked at twice.
         let text = read_text(path)?;
-        return of_text(&text).map_err(|error| in_document(path, &error));
+        return of(|| Ok(text.as_bytes())).map_err(wrong);
     }
     // Checked before opening it: opening a pipe waits for its writer.
     let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
@@ -89,26 +89,18 @@ pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
     }
     // The file may grow in the meantime.
     let open = || {
-        let file = File::open(path).map_err(|error| unreadable(&error))?;
+        let file = File::open(path).map_err(serde_json::Error::io)?;
         Ok(BufReader::with_capacity(BUFFER, file.take(MAX_BYTES)))
     };
-    let wrong = |error: serde_json::Error| match error.io_error_kind() {
-        Some(kind) if kind != io::ErrorKind::UnexpectedEof => unreadable(&error.into()),
-        _ => in_document(path, &error),
-    };
-    if is_of_search(open()?) {
-        let document = parse(open()?).map_err(wrong)?;
-        return Ok(Report::Search(Box::new(document)));
-    }
-    let document = parse(open()?).map_err(wrong)?;
-    Ok(Report::Run(Box::new(document)))
+    of(open).map_err(wrong)
 }
 
-fn of_text(text: &str) -> serde_json::Result<Report> {
-    Ok(if is_of_search(text.as_bytes()) {
-        Report::Search(parse(text.as_bytes())?)
+/// The document that this opens.
+fn of<R: Read>(open: impl Fn() -> serde_json::Result<R>) -> serde_json::Result<Report> {
+    Ok(if is_of_search(open()?) {
+        Report::Search(Box::new(parse(open()?)?))
     } else {
-        Report::Run(parse(text.as_bytes())?)
+        Report::Run(Box::new(parse(open()?)?))
     })
 }
 
@@ -206,7 +198,7 @@ pub(crate) fn in_our_words(error: &serde_json::Error) -> String {
 /// Writes the page; `name` is the document's name as given.
 pub(crate) fn write(report: &Report, name: &str, out: &mut dyn Write) -> io::Result<()> {
     match report {
-        Report::Run(document) => page::write(document, name, out),
+        Report::Run(document) => run::write(document, name, out),
         Report::Search(document) => search::write(document, name, out),
     }
 }
@@ -217,7 +209,7 @@ mod tests {
 
     #[test]
     fn what_is_no_document_is_told_in_words_of_its_writer() {
-        let told = |text: &str| in_our_words(&of_text(text).unwrap_err());
+        let told = |text: &str| in_our_words(&of(|| Ok(text.as_bytes())).unwrap_err());
         for (text, message) in [
             (
                 "[]",

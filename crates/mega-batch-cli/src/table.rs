@@ -289,8 +289,8 @@ impl Table<'_> {
             "\nprograms that failed on some pair: {}",
             thousands(failing as u64)
         )?;
-        for failure in self.summary.failures.iter().take(LISTED) {
-            let (job, pair, outcome) = (failure.job, failure.pair, &failure.outcome);
+        for (job, pair, outcome) in self.summary.failures.iter().take(LISTED) {
+            let (job, pair) = (*job, *pair);
             let stats = &self.summary.by_program[job.program as usize];
             writeln!(
                 f,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_cpu::{BailOut, Compiled};
 use arc_dsl::{Limits, Program};
 use gpu_sched::Activity;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::batch::Batch;
 use crate::compilers::Compilers;
@@ -38,10 +38,11 @@ pub(crate) type CountsByEvaluator = [u64; 5];
 /// How many evaluations of a batch each executor did, and why the reference did its share. Each evaluation of this run
 /// counts for one executor. If programs [stop](crate::Options::stop_after_wrong) after a wrong pair, bail-outs also
 /// count evaluations that were not delivered; how many depends on the mode.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Backends {
     /// The requested backend.
-    #[serde(rename = "name")]
+    #[serde(rename = "name", skip_deserializing)]
     pub backend: Backend,
     /// Evaluations by machines.
     pub compiled: u64,
@@ -82,7 +83,8 @@ fn is_none(count: &u64) -> bool {
 }
 
 /// The work of devices on a batch. The CPU did the rest.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct OnDevice {
     /// Their names.
     pub name: String,
@@ -100,7 +102,7 @@ pub struct OnDevice {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// The name and the activity of each device.
-    #[serde(serialize_with = "activities")]
+    #[serde(serialize_with = "activities", skip_deserializing)]
     pub activities: Vec<(String, Activity)>,
 }
 

@@ -152,17 +152,13 @@ fn hash_jobs(batch: &Batch<'_>) -> String {
     hex(&hash)
 }
 
-/// One evaluation in a block; its position tells which one.
+/// One evaluation in a block, whose position tells which one; `None` if it was left out, since the program had been wrong
+/// or had failed before: see [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Entry {
-    /// The program had been wrong or had failed before: see
-    /// [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
-    LeftOut,
-    Evaluated(EvaluatedEntry),
-}
+pub(crate) struct Entry(Option<Evaluated>);
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct EvaluatedEntry {
+struct Evaluated {
     outcome: Outcome,
     output: Option<Cells>,
     score: Option<Score>,
@@ -176,15 +172,21 @@ pub(crate) struct Cells(u32, u32, Vec<i8>);
 impl Entry {
     /// The entry for a result; `None` means that the evaluation is left out.
     pub(crate) fn of(result: Option<&PairResult>) -> Self {
-        result.map_or(Entry::LeftOut, |result| {
-            Entry::Evaluated(EvaluatedEntry::of(result))
-        })
+        Self(result.map(|result| {
+            let grid = result.output.as_ref().and_then(Value::as_grid);
+            Evaluated {
+                outcome: result.outcome.clone(),
+                output: grid.as_deref().map(Cells::of),
+                score: result.score,
+                nanoseconds: u64::try_from(result.time.as_nanos()).unwrap_or(u64::MAX),
+            }
+        }))
     }
 
     /// The result, for this pair; `Some(None)` if the evaluation was left out, `None` if the entry contains an
     /// invalid grid.
     pub(crate) fn result(self, pair: PairId) -> Option<Known> {
-        let Entry::Evaluated(made) = self else {
+        let Some(made) = self.0 else {
             return Some(None);
         };
         Some(Some(PairResult {
@@ -198,18 +200,6 @@ impl Entry {
             time: Duration::from_nanos(made.nanoseconds),
             evaluated_by: None,
         }))
-    }
-}
-
-impl EvaluatedEntry {
-    fn of(result: &PairResult) -> Self {
-        let grid = result.output.as_ref().and_then(Value::as_grid);
-        Self {
-            outcome: result.outcome.clone(),
-            output: grid.as_deref().map(Cells::of),
-            score: result.score,
-            nanoseconds: u64::try_from(result.time.as_nanos()).unwrap_or(u64::MAX),
-        }
     }
 }
 

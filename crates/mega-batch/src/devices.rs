@@ -151,7 +151,16 @@ impl Devices {
             Request::AllGpus => usize::MAX,
             Request::Gpus(most) => most,
             Request::NoDevice => 0,
-            Request::Emulated => return self.select_emulated(),
+            Request::Emulated => {
+                return match &self.emulated {
+                    Ok(_) => Selection {
+                        devices: vec![DeviceId::Emulated],
+                        why: "the emulated device: the CPU runs the kernels in the place of a GPU"
+                            .to_owned(),
+                    },
+                    Err(reason) => cpu_alone(&reason.to_string()),
+                };
+            }
             Request::Interpreted if !cfg!(feature = "simulated") => {
                 return cpu_alone(&Unavailable::NotSimulated.to_string());
             }
@@ -170,18 +179,16 @@ impl Devices {
             Ok(gpus) => gpus,
             Err(reason) => return cpu_alone(&reason.to_string()),
         };
-        let numbered = gpus.iter().enumerate();
-        let usable = numbered.clone();
-        let usable = usable.filter_map(|(number, gpu)| Some((number, gpu.as_ref().ok()?)));
-        let usable: Vec<(usize, &Information)> = usable.collect();
+        let (mut usable, mut remarks) = (Vec::new(), Vec::new());
+        for (number, gpu) in gpus.iter().enumerate() {
+            match gpu {
+                Ok(gpu) => usable.push((number, gpu)),
+                Err(reason) => remarks.push(format!("GPU {number} cannot be used: {reason}")),
+            }
+        }
         // The host is an executor, too.
         let taken = &usable[..usable.len().min(most).min(MOST_DEVICES)];
 
-        let failures = numbered.filter_map(|(number, gpu)| {
-            let reason = gpu.as_ref().err()?;
-            Some(format!("GPU {number} cannot be used: {reason}"))
-        });
-        let mut remarks: Vec<String> = failures.collect();
         if taken.is_empty() {
             if remarks.is_empty() {
                 remarks.push(Unavailable::NoDevice.to_string());
@@ -204,17 +211,6 @@ impl Devices {
         Selection {
             devices: devices.collect(),
             why: remarks.join("; "),
-        }
-    }
-
-    fn select_emulated(&self) -> Selection {
-        match &self.emulated {
-            Ok(_) => Selection {
-                devices: vec![DeviceId::Emulated],
-                why: "the emulated device: the CPU runs the kernels in the place of a GPU"
-                    .to_owned(),
-            },
-            Err(reason) => cpu_alone(&reason.to_string()),
         }
     }
 }

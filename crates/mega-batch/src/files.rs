@@ -107,30 +107,23 @@ pub fn replace(
 
 /// Whether the path is a name of the standard input.
 pub fn is_standard_input(path: &Path) -> bool {
-    let name = path.to_str();
-    matches!(
-        name,
-        Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
-    )
+    is_one_of(path, &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"])
 }
 
 /// Whether the path is a name of the standard output.
 pub fn is_standard_output(path: &Path) -> bool {
-    let name = path.to_str();
-    matches!(
-        name,
-        Some("-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1")
-    )
+    is_one_of(path, &["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 }
 
 /// Whether the path names an open file descriptor, as shells use for `<(..)`.
 pub fn is_descriptor(path: &Path) -> bool {
-    let parent = path.parent().and_then(Path::to_str);
-    matches!(parent, Some("/dev/fd" | "/proc/self/fd"))
-        || matches!(
-            path.to_str(),
-            Some("/dev/stdin" | "/dev/stdout" | "/dev/stderr")
-        )
+    let of_process = path.parent();
+    of_process.is_some_and(|folder| is_one_of(folder, &["/dev/fd", "/proc/self/fd"]))
+        || is_one_of(path, &["/dev/stdin", "/dev/stdout", "/dev/stderr"])
+}
+
+fn is_one_of(path: &Path, names: &[&str]) -> bool {
+    names.iter().any(|name| path.as_os_str() == *name)
 }
 
 /// Whether the path can only be a folder.

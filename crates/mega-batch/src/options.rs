@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arc_dsl::Limits;
 use gpu_sched::Placement;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::cancellation::Cancellation;
 
@@ -27,26 +27,37 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// All of them, with the words that reports and the command line use.
+    pub const NAMES: [(&str, Self); 4] = [
+        ("sequential", Self::Sequential),
+        ("parallel", Self::Parallel),
+        ("gpu", Self::Gpu),
+        ("auto", Self::Auto),
+    ];
+
     /// Whether several evaluations run at a time.
     pub(crate) fn is_parallel(self) -> bool {
         self != Mode::Sequential
     }
 }
 
-/// The word that reports and the command line use.
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Sequential => "sequential",
-            Mode::Parallel => "parallel",
-            Mode::Gpu => "gpu",
-            Mode::Auto => "auto",
-        })
+        f.write_str(name_of(self, &Self::NAMES))
     }
 }
 
+/// The name of a value.
+fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
+    let mut names = names.iter();
+    names
+        .find(|(_, named)| named == value)
+        .map_or("", |(name, _)| name)
+}
+
 /// What evaluates programs. The results are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Backend {
     /// The reference interpreter. A machine, then a batt, tries the evaluations that reach one of its limits.
     Reference,
@@ -61,6 +72,7 @@ pub enum Backend {
     Emulated,
     /// The PTX of the GPU kernels, interpreted on the CPU with checks that a GPU does not do: for tests, and slower
     /// still. Everything else as with [`Auto`](Backend::Auto).
+    #[serde(rename = "ptx")]
     Interpreted,
     /// NVIDIA GPUs beside the cores, for the programs that they can run. Everything else, and everything if there is no
     /// GPU, as with [`Auto`](Backend::Auto).
@@ -68,6 +80,16 @@ pub enum Backend {
 }
 
 impl Backend {
+    /// All of them, with the words that reports and the command line use.
+    pub const NAMES: [(&str, Self); 6] = [
+        ("reference", Self::Reference),
+        ("compiled", Self::Compiled),
+        ("auto", Self::Auto),
+        ("emulated", Self::Emulated),
+        ("ptx", Self::Interpreted),
+        ("cuda", Self::Cuda),
+    ];
+
     /// The number of evaluations from which compiling a program with this many steps pays.
     pub fn least_evaluations(steps: usize) -> u64 {
         match steps {
@@ -102,23 +124,9 @@ impl Backend {
     }
 }
 
-/// The word that reports and the command line use.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Backend::Reference => "reference",
-            Backend::Compiled => "compiled",
-            Backend::Auto => "auto",
-            Backend::Emulated => "emulated",
-            Backend::Interpreted => "ptx",
-            Backend::Cuda => "cuda",
-        })
-    }
-}
-
-impl Serialize for Backend {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        f.write_str(name_of(self, &Self::NAMES))
     }
 }
 
@@ -188,6 +196,13 @@ pub enum Merging {
 }
 
 impl Merging {
+    /// All of them, with the words that the command line uses.
+    pub const NAMES: [(&str, Self); 3] = [
+        ("auto", Self::Auto),
+        ("never", Self::Never),
+        ("always", Self::Always),
+    ];
+
     /// The minimum number of programs for one task among 256 consecutive jobs.
     pub const LEAST_PROGRAMS: usize = 8;
 

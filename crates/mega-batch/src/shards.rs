@@ -50,78 +50,55 @@ struct Header {
     jobs: Range<u64>,
     /// How many entries follow: the evaluations of the jobs.
     entries: u64,
-    counts: ShardCounts,
-}
-
-/// [`Backends`] of a shard, for transport.
-#[derive(Debug, Serialize, Deserialize)]
-struct ShardCounts {
-    compiled: u64,
-    merged: u64,
-    reference: u64,
-    bail_outs: BTreeMap<String, u64>,
+    /// Its [`Backends`] as documents contain them, and what documents leave out.
+    backends: String,
     bail_out_times: BTreeMap<String, Duration>,
-    programs_compiled: u64,
-    programs_not_compiled: BTreeMap<String, u64>,
-    device: Option<ShardDeviceCounts>,
-    no_device: Option<String>,
     compile_time: Duration,
     merged_calls: (u64, u64),
 }
 
-/// [`OnDevice`] of a shard, for transport, without the activity of each device.
-#[derive(Debug, Serialize, Deserialize)]
-struct ShardDeviceCounts {
-    name: String,
-    evaluations: u64,
-    bail_outs: BTreeMap<String, u64>,
-    programs: u64,
-    programs_host_only: BTreeMap<String, u64>,
-    launches_halved: u64,
-    failure: Option<String>,
-}
-
-impl ShardCounts {
+impl Header {
     /// With these counts of evaluations in whole jobs: others were done, and will be done again in another shard.
-    fn of(it: Backends, evaluations: CountsByEvaluator) -> Self {
+    fn new(
+        jobs: &Range<usize>,
+        entries: u64,
+        backends: Backends,
+        evaluations: CountsByEvaluator,
+    ) -> io::Result<Self> {
         let evaluated = |by: EvaluatedBy| evaluations[by as usize];
-        Self {
+        let backends = Backends {
             compiled: evaluated(EvaluatedBy::Machine),
             merged: evaluated(EvaluatedBy::Batt),
             reference: evaluated(EvaluatedBy::Reference),
-            bail_outs: it.bail_outs,
-            bail_out_times: it.bail_out_times,
-            programs_compiled: it.programs_compiled,
-            programs_not_compiled: it.programs_not_compiled,
-            device: it.device.map(|it| ShardDeviceCounts {
-                name: it.name,
+            device: backends.device.map(|device| OnDevice {
                 evaluations: evaluated(EvaluatedBy::Device),
-                bail_outs: it.bail_outs,
-                programs: it.programs,
-                programs_host_only: it.programs_host_only,
-                launches_halved: it.launches_halved,
-                failure: it.failure,
+                ..device
             }),
-            no_device: it.no_device,
-            compile_time: it.compile_time,
-            merged_calls: it.merged_calls,
-        }
+            ..backends
+        };
+        Ok(Self {
+            jobs: jobs.start as u64..jobs.end as u64,
+            entries,
+            backends: serde_json::to_string(&backends)?,
+            bail_out_times: backends.bail_out_times,
+            compile_time: backends.compile_time,
+            merged_calls: backends.merged_calls,
+        })
     }
 
-    fn add_to(self, backends: &mut Backends) {
-        backends.compiled += self.compiled;
-        backends.merged += self.merged;
-        backends.reference += self.reference;
-        add_counts(&mut backends.bail_outs, self.bail_outs);
+    fn add_to(self, backends: &mut Backends) -> io::Result<()> {
+        let from: Backends = serde_json::from_str(&self.backends)?;
+        backends.compiled += from.compiled;
+        backends.merged += from.merged;
+        backends.reference += from.reference;
+        add_counts(&mut backends.bail_outs, from.bail_outs);
         for (reason, time) in self.bail_out_times {
             *backends.bail_out_times.entry(reason).or_default() += time;
         }
-        backends.programs_compiled += self.programs_compiled;
-        add_counts(
-            &mut backends.programs_not_compiled,
-            self.programs_not_compiled,
-        );
-        if let Some(from) = self.device {
+        backends.programs_compiled += from.programs_compiled;
+        let not_compiled = from.programs_not_compiled;
+        add_counts(&mut backends.programs_not_compiled, not_compiled);
+        if let Some(from) = from.device {
             let to = backends.device.get_or_insert_with(OnDevice::default);
             to.name = from.name;
             to.evaluations += from.evaluations;
@@ -131,10 +108,11 @@ impl ShardCounts {
             to.launches_halved += from.launches_halved;
             to.failure = from.failure.or(to.failure.take());
         }
-        backends.no_device = self.no_device.or(backends.no_device.take());
+        backends.no_device = from.no_device.or(backends.no_device.take());
         backends.compile_time += self.compile_time;
         backends.merged_calls.0 += self.merged_calls.0;
         backends.merged_calls.1 += self.merged_calls.1;
+        Ok(())
     }
 }
 
@@ -250,11 +228,7 @@ fn evaluate(
         };
     }
     let jobs = first..first + whole.jobs;
-    let header = Header {
-        jobs: jobs.start as u64..jobs.end as u64,
-        entries: whole.count,
-        counts: ShardCounts::of(summary.backends, whole.by),
-    };
+    let header = Header::new(&jobs, whole.count, summary.backends, whole.by)?;
     let mut bytes = postcard::to_allocvec(&header).map_err(io::Error::other)?;
     bytes.extend_from_slice(&writer.entries[..whole.bytes]);
     Ok(ShardResults {
@@ -379,7 +353,7 @@ impl<H: Shards> ResultSource<'_, '_, H> {
                 let (reader, header) = Reader::new(bytes, self.first, self.batch)?;
                 self.reader = reader;
                 self.first = header.jobs.end as usize;
-                header.counts.add_to(&mut self.backends);
+                header.add_to(&mut self.backends)?;
             }
         }
     }

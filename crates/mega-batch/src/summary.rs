@@ -71,18 +71,6 @@ pub enum TaskState {
     Solved,
 }
 
-/// An evaluation without output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Failure {
-    /// The program and the task.
-    pub job: Job,
-    /// The pair.
-    pub pair: PairId,
-    /// What happened.
-    pub outcome: Outcome,
-}
-
 /// The progress of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -135,7 +123,7 @@ pub struct Summary {
     /// The state of each task, by index.
     pub by_task: Vec<TaskState>,
     /// The first failure of each of the first [`FAILURES_KEPT`](Self::FAILURES_KEPT) programs that failed.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<(Job, PairId, Outcome)>,
 }
 
 impl Summary {
@@ -220,7 +208,7 @@ pub(crate) struct Counts {
     by_split: BTreeMap<String, SplitCounts>,
     /// The first failures of programs, by the index of the job and the pair in it; if too many programs fail, those
     /// that come first.
-    failures: BTreeMap<(usize, usize), Failure>,
+    failures: BTreeMap<(usize, usize), (Job, PairId, Outcome)>,
 }
 
 impl Counts {
@@ -246,8 +234,8 @@ impl Counts {
             of_split.pairs_expected += counts.pairs_expected;
             of_split.pairs_right += counts.pairs_right;
         }
-        for (place, failure) in other.failures {
-            self.keep_failure(place, &failure.outcome, failure.job, failure.pair);
+        for (place, (job, pair, outcome)) in other.failures {
+            self.keep_failure(place, &outcome, job, pair);
         }
     }
 
@@ -269,24 +257,20 @@ impl Counts {
     #[cold]
     fn keep_failure(&mut self, place: (usize, usize), outcome: &Outcome, job: Job, pair: PairId) {
         let is_full = self.failures.len() == Summary::FAILURES_KEPT;
-        if is_full
-            && self
-                .failures
-                .last_key_value()
-                .is_some_and(|(last, _)| *last < place)
-        {
+        let last = self.failures.last_key_value();
+        if is_full && last.is_some_and(|(last, _)| *last < place) {
             return;
         }
-        let same = |(_, kept): &(&(usize, usize), &Failure)| kept.job.program == job.program;
-        let of_program = self.failures.iter().find(same).map(|(place, _)| *place);
+        let mut kept = self.failures.iter();
+        let of_program = kept.find(|(_, (kept, ..))| kept.program == job.program);
+        let of_program = of_program.map(|(place, _)| *place);
         match of_program {
             Some(kept) if kept <= place => return,
             Some(kept) => drop(self.failures.remove(&kept)),
             None if is_full => drop(self.failures.pop_last()),
             None => {}
         }
-        let outcome = outcome.clone();
-        self.failures.insert(place, Failure { job, pair, outcome });
+        self.failures.insert(place, (job, pair, outcome.clone()));
     }
 }
 
@@ -590,13 +574,13 @@ mod tests {
         assert_eq!(summary.failing_programs(), Summary::FAILURES_KEPT + 3);
         assert_eq!(summary.failures.len(), Summary::FAILURES_KEPT);
         assert_eq!(
-            summary.failures[0].job,
+            summary.failures[0].0,
             Job {
                 program: 1,
                 task: 0
             }
         );
-        assert_eq!(summary.failures[0].pair.to_string(), "train[1]");
+        assert_eq!(summary.failures[0].1.to_string(), "train[1]");
         assert_eq!(summary.by_program[1].failures, 2);
         assert_eq!(summary.slowest(3).len(), 3);
         assert_eq!(summary.by_program[0].time, Duration::from_millis(3));

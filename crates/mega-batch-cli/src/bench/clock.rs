@@ -9,7 +9,7 @@ use gpu_kernels::device::{Device as _, DeviceError, Entry, Launch, open};
 use gpu_kernels::interface::{CopyArguments, EVALUATION_BYTES, ROW_BYTES, Representation};
 use gpu_kernels::{Engine, Evaluation, Place, Pool, Verdict, encode};
 
-use super::document::{Cell, Figure};
+use super::document::Cell;
 use super::measure::Load;
 use super::plan::BenchMode;
 use super::statistics::Spread;
@@ -59,19 +59,8 @@ impl Clock {
                 };
             }
         };
-        Ok(Ok(Cell {
-            kind: kind.to_owned(),
-            size,
-            mode: BenchMode::Kernel,
-            count: None,
-            seconds,
-            batches: seconds.samples,
-            // A clock that has not moved has too low a resolution.
-            evaluations_per_second: size as f64 / seconds.median.max(1e-9),
-            steps: load.steps()?,
-            speedup: None,
-            on_device: None,
-        }))
+        let mode = BenchMode::Kernel;
+        Ok(Ok(Cell::new(kind, size, mode, load.steps()?, seconds)))
     }
 
     fn kernel(&self, load: &Load<'_>, turns: usize) -> anyhow::Result<Vec<f64>> {
@@ -109,7 +98,7 @@ impl Clock {
     }
 
     /// The bandwidths of copies of so many bytes, which memory-bound kernels are compared with.
-    pub(super) fn copies(&self, bytes: usize) -> anyhow::Result<Vec<Figure>> {
+    pub(super) fn copies(&self, bytes: usize) -> anyhow::Result<[(&'static str, f64); 3]> {
         let device = self.0.device();
         let mut from = device.allocate(bytes)?;
         let mut to = device.allocate(bytes)?;
@@ -151,12 +140,7 @@ impl Clock {
             within = within.min(kernel);
         }
         let moved = [(COPY, 2, within), (COPY_TO, 1, up), (COPY_FROM, 1, down)];
-        let figures = moved.map(|(name, times, seconds)| Figure {
-            name: name.to_owned(),
-            value: (times * bytes) as f64 / seconds.max(1e-9),
-            unit: "bytes a second".to_owned(),
-        });
-        Ok(figures.into())
+        Ok(moved.map(|(name, times, seconds)| (name, (times * bytes) as f64 / seconds.max(1e-9))))
     }
 }
 

@@ -286,6 +286,31 @@ pub(crate) struct Cell {
     pub(crate) on_device: Option<DeviceShare>,
 }
 
+impl Cell {
+    /// A mode whose batches took these times.
+    pub(super) fn new(
+        kind: &str,
+        size: usize,
+        mode: BenchMode,
+        steps: f64,
+        seconds: Spread,
+    ) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            size,
+            mode,
+            count: None,
+            seconds,
+            batches: seconds.samples,
+            // A clock that has not moved has too low a resolution.
+            evaluations_per_second: size as f64 / seconds.median.max(1e-9),
+            steps,
+            speedup: None,
+            on_device: None,
+        }
+    }
+}
+
 /// What devices did in a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceShare {

@@ -8,7 +8,7 @@ use std::path::Path;
 use mega_batch::VERSION;
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{DeviceReport, MachineReport, Opened, line};
+use crate::machine::{DeviceReport, MachineReport, line};
 
 /// The machine, the engine, and whether this is a Kaggle notebook.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,8 +67,7 @@ impl Kaggle {
 impl Environment {
     /// The environment of this process. Opens the devices to see whether they can be used.
     pub(crate) fn here(emulated: bool, commit: Option<String>) -> Self {
-        let opened = Opened::here();
-        let machine = MachineReport::new(&opened, emulated);
+        let (_, machine) = MachineReport::here(emulated, false);
         let is_fake = |name: &&str| name.starts_with("fake ");
         let is_fake =
             std::env::var_os(FAKE_DRIVER).is_some() || gpus(&machine).first().is_some_and(is_fake);

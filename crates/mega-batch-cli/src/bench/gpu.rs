@@ -9,11 +9,10 @@ use anyhow::{Context as _, bail, ensure};
 use arc_dsl::{MAX_SIDE, builtin};
 use gpu_kernels::device::cuda::{Buffer, CudaDevice};
 use gpu_kernels::device::{Device as _, DeviceError, open};
-use mega_batch::{Batch, OnDevice, Runner};
+use mega_batch::{Batch, JobResult, OnDevice, Runner};
 use serde_json::Value;
 
-use super::document::Figure;
-use super::outcomes::Outcomes;
+use super::outcomes::difference;
 use super::plan::BenchMode;
 use super::processes::answer;
 use super::sheet::{Context, Sheet};
@@ -52,8 +51,7 @@ pub(super) fn start(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result<()
         let value = began.elapsed().as_secs_f64();
         let name = format!("a process that opens the GPU, driver's cache {cache}");
         sheet.say(format_args!("{name}: {value:.3} s"));
-        let unit = "s".to_owned();
-        sheet.part.found.figures.push(Figure { name, value, unit });
+        sheet.figure(name, value, "s");
     }
     Ok(())
 }
@@ -123,8 +121,7 @@ pub(super) fn contexts(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result
         }
         let name = format!("evaluations by {count} processes at a time");
         sheet.say(format_args!("{name}: {value:.0} a second in all"));
-        let unit = "a second".to_owned();
-        sheet.part.found.figures.push(Figure { name, value, unit });
+        sheet.figure(name, value, "a second");
     }
     Ok(())
 }
@@ -138,24 +135,22 @@ fn built_in(pairs: usize) -> Given {
     }
 }
 
-/// The outcomes of a batch, and what the device did.
-struct BatchRun {
-    outcomes: Outcomes,
-    device: OnDevice,
-}
-
-fn run_batch(batch: &Batch<'_>, stage: &Context<'_>, mode: BenchMode) -> anyhow::Result<BatchRun> {
+/// The results of a batch, and what the device did.
+fn run_batch(
+    batch: &Batch<'_>,
+    stage: &Context<'_>,
+    mode: BenchMode,
+) -> anyhow::Result<(Vec<JobResult>, OnDevice)> {
     let mut runner = Runner::new(&mode.options(stage.plan.workers))?;
     let missing = runner.no_device().map(str::to_owned);
-    let mut outcomes = Outcomes::default();
-    let summary = runner.run_into(batch, &mut outcomes)?;
-    let mut device = summary.backends.device.unwrap_or_default();
+    let report = runner.run(batch)?;
+    let mut device = report.summary.backends.device.unwrap_or_default();
     device.failure = device.failure.or(missing);
-    Ok(BatchRun { outcomes, device })
+    Ok((report.results, device))
 }
 
 /// How a device failed.
-fn of(device: &OnDevice) -> String {
+fn failure_of(device: &OnDevice) -> String {
     let failure = device.failure.as_ref();
     failure.map_or_else(String::new, |failure| format!(", {failure}"))
 }
@@ -170,27 +165,23 @@ const ROOM: [usize; 3] = [0, 4 << 20, 64 << 20];
 pub(super) fn memory(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let given = built_in(if stage.plan.quick { 1 } else { 100 });
     let batch = Batch::own_tasks(&given.programs, &given.tasks);
-    let expected = run_batch(&batch, stage, BenchMode::Parallel)?.outcomes;
+    let expected = run_batch(&batch, stage, BenchMode::Parallel)?.0;
     let device = open::gpu(0)?;
     let run = |name: &str, sheet: &mut Sheet, must_run: bool| {
-        let found = run_batch(&batch, stage, BenchMode::Gpu)?;
-        let OnDevice {
-            evaluations,
-            launches_halved,
-            ..
-        } = found.device;
+        let (results, device) = run_batch(&batch, stage, BenchMode::Gpu)?;
+        let (evaluations, halved) = (device.evaluations, device.launches_halved);
         sheet.say(format_args!(
-            "{name}: {} evaluations, {evaluations} by the device, {launches_halved} batches made in halves{}",
+            "{name}: {} evaluations, {evaluations} by the device, {halved} batches made in halves{}",
             batch.evaluations(),
-            of(&found.device)
+            failure_of(&device)
         ));
-        if let Some(why) = expected.difference(&found.outcomes, &batch) {
+        if let Some(why) = difference(&expected, &results, &batch) {
             sheet.part.failures.push(format!("{name}: {why}"));
         }
-        if must_run && (evaluations == 0 || found.device.failure.is_some()) {
+        if must_run && (evaluations == 0 || device.failure.is_some()) {
             let why = format!(
                 "{name}: the device did not do its part{}",
-                of(&found.device)
+                failure_of(&device)
             );
             sheet.part.failures.push(why);
         }

@@ -59,11 +59,7 @@ pub(super) fn measure(
                 continue;
             }
             let load = load(size);
-            let expected = if size == largest {
-                of_largest.take()
-            } else {
-                None
-            };
+            let expected = of_largest.take_if(|_| size == largest);
             let mut cells = modes.row(plan, &load, expected)?;
             if let Some(clock) = &clock
                 && size <= plan.most(BenchMode::Gpu, false)
@@ -128,10 +124,8 @@ fn failure(cell: &Cell) -> Option<String> {
 }
 
 /// The modes that can be measured here, each with its runner.
+#[derive(Default)]
 struct Modes {
-    /// With the number of workers or GPUs, if it is given.
-    all: Vec<(BenchMode, Option<usize>)>,
-    /// In the same order.
     contenders: Vec<Contender>,
     /// The one that speed-ups are over.
     base: Option<usize>,
@@ -147,12 +141,7 @@ impl Modes {
         wanted: &[BenchMode],
     ) -> anyhow::Result<Self> {
         let plan = &stage.plan;
-        let mut found = Self {
-            all: Vec::new(),
-            contenders: Vec::new(),
-            base: None,
-            with_outputs: Vec::new(),
-        };
+        let mut found = Self::default();
         let gpus = stage.environment.gpus().len();
         let is_given =
             |kind: &Workload<'_>| matches!(kind, Workload::Given(_) | Workload::Crossing(_));
@@ -171,18 +160,17 @@ impl Modes {
             let mut options = mode.options(plan.workers);
             let contender = match reason {
                 Some(reason) => Err(reason),
-                None => Contender::new(mode.name(), &options, most)?,
+                None => Contender::new(mode, None, &options, most)?,
             };
             let (above, reason) = match contender {
                 Ok(contender) => {
                     if mode == BenchMode::Sequential {
-                        found.base = Some(found.all.len());
+                        found.base = Some(found.contenders.len());
                     }
-                    found.all.push((mode, None));
                     found.contenders.push(contender);
                     options.keep_outputs = true;
                     // If a device cannot be opened again, its outcomes are compared all the same.
-                    let with_outputs = Contender::new(mode.name(), &options, most)?;
+                    let with_outputs = Contender::new(mode, None, &options, most)?;
                     found.with_outputs.extend(with_outputs.ok());
                     let why = "larger batches would take too long";
                     (Some(most), why.to_owned())
@@ -204,10 +192,8 @@ impl Modes {
     /// One mode on 1 to all workers or GPUs.
     fn counted(plan: &Plan, mode: BenchMode, all: usize) -> anyhow::Result<Self> {
         let mut found = Self {
-            all: Vec::new(),
-            contenders: Vec::new(),
             base: Some(0),
-            with_outputs: Vec::new(),
+            ..Self::default()
         };
         for count in counts(all) {
             let mut options = mode.options(plan.workers);
@@ -215,11 +201,8 @@ impl Modes {
                 BenchMode::Parallel => options.workers = NonZeroUsize::new(count),
                 _ => options.gpus = Some(count),
             }
-            let name = table::counted(mode, count);
-            if let Ok(contender) = Contender::new(name, &options, usize::MAX)? {
-                found.contenders.push(contender);
-                found.all.push((mode, Some(count)));
-            }
+            let contender = Contender::new(mode, Some(count), &options, usize::MAX)?;
+            found.contenders.extend(contender.ok());
         }
         Ok(found)
     }
@@ -235,30 +218,22 @@ impl Modes {
         let steps = load.steps()?;
         let base = self.base.and_then(|at| turns.get(at)?.as_ref());
         let base = base.map_or(&[][..], |turns| &turns.seconds);
-        let cells = self.all.iter().zip(&turns);
-        let cells = cells.filter_map(|(&(mode, count), turns)| {
+        let cells = self.contenders.iter().zip(&turns);
+        let cells = cells.filter_map(|(contender, turns)| {
             let Turns {
                 seconds,
                 batches,
                 backends,
             } = turns.as_ref()?;
-            let spread = Spread::of(seconds)?;
+            let (mode, spread) = (contender.mode, Spread::of(seconds)?);
             let device = backends.device.as_ref();
+            let speedup = ratios(base, seconds).filter(|_| mode != BenchMode::Emulated);
             Some(Cell {
-                kind: load.kind.to_owned(),
-                size: load.size,
-                mode,
-                count,
-                seconds: spread,
+                count: contender.count,
                 batches: *batches,
-                evaluations_per_second: load.size as f64 / spread.median,
-                steps,
-                speedup: if mode == BenchMode::Emulated {
-                    None
-                } else {
-                    ratios(base, seconds)
-                },
+                speedup,
                 on_device: device.map(|device| DeviceShare::of(device, load.size)),
+                ..Cell::new(load.kind, load.size, mode, steps, spread)
             })
         });
         Ok(cells.collect())

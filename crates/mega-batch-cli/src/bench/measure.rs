@@ -8,15 +8,18 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use mega_batch::{Backends, Batch, Options, Runner, Totals};
+use mega_batch::{Backends, Batch, JobResult, Options, Report, Runner, Totals};
 
-use super::outcomes::Outcomes;
-use super::plan::Plan;
+use super::outcomes::{difference, not_right};
+use super::plan::{BenchMode, Plan};
+use super::table::counted;
 use super::workload::{Piece, Pool, Workload};
 
-/// A named runner.
+/// A mode with its runner.
 pub(super) struct Contender {
-    pub(super) name: String,
+    pub(super) mode: BenchMode,
+    /// The number of workers or GPUs, if it is given.
+    pub(super) count: Option<usize>,
     pub(super) runner: Runner,
     /// The size of the largest batch that it is given.
     pub(super) most: usize,
@@ -25,7 +28,8 @@ pub(super) struct Contender {
 impl Contender {
     /// With a runner of its own; otherwise why the devices that it needs cannot be used.
     pub(super) fn new(
-        name: impl Into<String>,
+        mode: BenchMode,
+        count: Option<usize>,
         options: &Options,
         most: usize,
     ) -> io::Result<Result<Self, String>> {
@@ -33,11 +37,18 @@ impl Contender {
         Ok(match runner.no_device() {
             Some(reason) => Err(reason.to_owned()),
             None => Ok(Self {
-                name: name.into(),
+                mode,
+                count,
                 runner,
                 most,
             }),
         })
+    }
+
+    /// Its name in tables.
+    pub(super) fn name(&self) -> String {
+        let named = |count| counted(self.mode, count);
+        self.count.map_or_else(|| self.mode.to_string(), named)
     }
 }
 
@@ -99,22 +110,24 @@ impl<'p> Load<'p> {
         let batches = self.batches()?;
         let mut totals = Vec::with_capacity(batches.len());
         for batch in &batches {
-            let mut first: Option<(String, Outcomes)> = None;
+            let mut first: Option<(String, Vec<JobResult>)> = None;
             for contender in contenders.iter_mut().filter(|one| one.most >= self.size) {
-                let mut found = Outcomes::default();
-                let summary = contender.runner.run_into(batch, &mut found)?;
+                let Report {
+                    summary, results, ..
+                } = contender.runner.run(batch)?;
+                let mode = contender.name();
                 let Some((name, expected)) = &first else {
                     if self.workload.is_all_right()
-                        && let Some(evaluation) = found.not_right(batch)
+                        && let Some(evaluation) = not_right(&results, batch)
                     {
-                        bail!("{}, {}: {evaluation}", self.name(), contender.name);
+                        bail!("{}, {mode}: {evaluation}", self.name());
                     }
                     totals.push(summary.totals);
-                    first = Some((contender.name.clone(), found));
+                    first = Some((mode, results));
                     continue;
                 };
-                if let Some(difference) = expected.difference(&found, batch) {
-                    let (mode, batch) = (&contender.name, self.name());
+                if let Some(difference) = difference(expected, &results, batch) {
+                    let batch = self.name();
                     bail!("{batch}: {mode} differs from {name}: {difference}");
                 }
             }
@@ -168,7 +181,7 @@ impl<'p> Load<'p> {
         loop {
             for (batch, expected) in batches.iter().zip(expected) {
                 let summary = contender.runner.run_into(batch, &mut ())?;
-                let (found, name) = (summary.totals, &contender.name);
+                let (found, name) = (summary.totals, contender.name());
                 ensure!(
                     found == *expected,
                     "{}, {name}: expected {expected:?}, found {found:?}",
@@ -193,26 +206,19 @@ impl<'p> Load<'p> {
 mod tests {
     use arc_dsl::Limits;
     use arc_dsl::builtin::Kind;
-    use mega_batch::{Backend, Mode};
+    use mega_batch::Backend;
 
     use super::super::plan::tests::plan;
     use super::*;
 
-    fn contender(name: &str, options: &Options) -> Contender {
-        Contender::new(name, options, usize::MAX).unwrap().unwrap()
+    fn contender(mode: BenchMode, options: &Options) -> Contender {
+        let contender = Contender::new(mode, None, options, usize::MAX);
+        contender.unwrap().unwrap()
     }
 
     fn both() -> [Contender; 2] {
-        [
-            (Mode::Sequential, Backend::Reference),
-            (Mode::Parallel, Backend::Auto),
-        ]
-        .map(|(mode, backend)| {
-            let mut options = Options::default();
-            options.mode = mode;
-            options.backend = backend;
-            contender(&backend.to_string(), &options)
-        })
+        let modes = [BenchMode::Reference, BenchMode::Parallel];
+        modes.map(|mode| contender(mode, &mode.options(None)))
     }
 
     #[test]
@@ -252,18 +258,18 @@ mod tests {
         bounded.limits = limits;
         bounded.backend = Backend::Reference;
         let [right, _] = both();
-        let mut contenders = [right, contender("bounded", &bounded)];
+        let mut contenders = [right, contender(BenchMode::Sequential, &bounded)];
         let load = Load::new(&pool, "objects", &kind, 5);
         let error = load.measure(&mut contenders, &plan(&[]), None);
         let error = error.unwrap_err().to_string();
-        let start = "objects, 5 evaluations a batch: bounded differs from reference: program ";
+        let start = "objects, 5 evaluations a batch: sequential differs from reference: program ";
         assert!(error.starts_with(start), "{error}");
         assert!(error.contains("train[0]: match, and limit ("), "{error}");
 
-        let error = load.check(&mut [contender("bounded", &bounded)]);
+        let error = load.check(&mut [contender(BenchMode::Sequential, &bounded)]);
         let error = error.unwrap_err().to_string();
         assert!(
-            error.starts_with("objects, 5 evaluations a batch, bounded: program "),
+            error.starts_with("objects, 5 evaluations a batch, sequential: program "),
             "{error}"
         );
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::document::{Document, Finding};
 use super::stages::STAGES;
-use super::table::{ComparisonLines, heading, row};
+use super::table::{heading, row};
 use crate::table::thousands;
 
 /// The page of a benchmark.
@@ -29,7 +29,7 @@ pub(crate) fn page(document: &Document) -> String {
     }
     if let Some(comparison) = &document.comparison {
         page.line(format_args!("## Beside an earlier one"));
-        page.text(&ComparisonLines(comparison).to_string());
+        page.text(&comparison.to_string());
     }
     page.0.truncate(page.0.trim_end().len());
     page.0 + "\n"

@@ -1,4 +1,4 @@
-//! [`run`]: runs processes, and kills them if they take too long or are cancelled.
+//! [`run`]: runs a process, and kills it if it takes too long or is cancelled.
 
 use std::io::{self, Read, Seek};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -7,44 +7,33 @@ use std::time::{Duration, Instant};
 
 use mega_batch::Cancellation;
 
-/// How often to check whether processes have ended.
+/// How often to check whether a process has ended.
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// How long to wait for a process that was killed: one inside a call of a driver that hangs may never end.
 const KILLED: Duration = Duration::from_secs(5);
 
-/// How some processes ended.
+/// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// Without being killed, with these statuses.
-    Alone(Vec<ExitStatus>),
-    /// They were killed because they took longer than allowed.
+    /// Without being killed, with this status.
+    Alone(ExitStatus),
+    /// It was killed because it took longer than allowed.
     TooLong,
-    /// They were killed because the benchmark was cancelled.
+    /// It was killed because the benchmark was cancelled.
     Cancelled,
 }
 
-/// Runs processes at the same time. Their standard input is a pipe that closes when this process ends.
+/// Runs a process. Its standard input is a pipe that closes when this process ends.
 pub(crate) fn run(
-    commands: Vec<Command>,
+    mut command: Command,
     until: Instant,
     cancellation: &Cancellation,
 ) -> io::Result<Ended> {
-    let mut children = Children(Vec::with_capacity(commands.len()));
-    for mut command in commands {
-        command.stdin(Stdio::piped());
-        children.0.push((command.spawn()?, None));
-    }
+    let mut process = Process(command.stdin(Stdio::piped()).spawn()?);
     loop {
-        let mut all = Vec::with_capacity(children.0.len());
-        for (child, ended) in &mut children.0 {
-            if ended.is_none() {
-                *ended = child.try_wait()?;
-            }
-            all.extend(*ended);
-        }
-        if all.len() == children.0.len() {
-            return Ok(Ended::Alone(all));
+        if let Some(status) = process.0.try_wait()? {
+            return Ok(Ended::Alone(status));
         }
         if cancellation.is_cancelled() {
             return Ok(Ended::Cancelled);
@@ -56,26 +45,16 @@ pub(crate) fn run(
     }
 }
 
-/// Processes, with the status of those that have ended; the others are killed on drop.
-struct Children(Vec<(Child, Option<ExitStatus>)>);
+/// A process, which is killed on drop if it has not ended.
+struct Process(Child);
 
-impl Drop for Children {
+impl Drop for Process {
     fn drop(&mut self) {
-        for (child, ended) in &mut self.0 {
-            if ended.is_none() {
-                // It may have ended in the meantime.
-                let _ = child.kill();
-            }
-        }
+        // It may have ended in the meantime.
+        let _ = self.0.kill();
         let killed = Instant::now();
-        for (child, ended) in &mut self.0 {
-            while ended.is_none() && killed.elapsed() < KILLED {
-                match child.try_wait() {
-                    Ok(None) => thread::sleep(INTERVAL),
-                    Ok(Some(status)) => *ended = Some(status),
-                    Err(_) => break,
-                }
-            }
+        while killed.elapsed() < KILLED && matches!(self.0.try_wait(), Ok(None)) {
+            thread::sleep(INTERVAL);
         }
     }
 }
@@ -101,7 +80,7 @@ pub(super) fn answer(mut command: Command, until: Instant) -> Result<String, Str
         let mut files = [tempfile::tempfile()?, tempfile::tempfile()?];
         let [out, err] = &files;
         command.stdout(out.try_clone()?).stderr(err.try_clone()?);
-        let ended = run(vec![command], until, &Cancellation::default())?;
+        let ended = run(command, until, &Cancellation::default())?;
         let mut said = [String::new(), String::new()];
         for (file, text) in files.iter_mut().zip(&mut said) {
             let mut bytes = Vec::new();
@@ -112,9 +91,8 @@ pub(super) fn answer(mut command: Command, until: Instant) -> Result<String, Str
         Ok::<_, io::Error>((ended, said))
     };
     match run().map_err(|error| format!("{name} cannot be run: {error}"))? {
-        (Ended::Alone(all), [out, _]) if all.iter().all(ExitStatus::success) => Ok(out),
-        (Ended::Alone(all), [out, err]) => {
-            let status = all.first().map(ToString::to_string).unwrap_or_default();
+        (Ended::Alone(status), [out, _]) if status.success() => Ok(out),
+        (Ended::Alone(status), [out, err]) => {
             let last = err.lines().last().unwrap_or(&out);
             Err(format!("{name} failed ({status}): {last}"))
         }
@@ -137,13 +115,12 @@ mod tests {
     #[test]
     fn processes_end_by_themselves_or_are_ended() {
         let none = Cancellation::default();
-        let ran = |commands, limit| run(commands, Instant::now() + limit, &none).unwrap();
-        let Ended::Alone(codes) = ran(vec![shell("exit 3"), shell("exit 0")], LONG) else {
-            panic!("two that end");
+        let ran = |command, limit| run(command, Instant::now() + limit, &none).unwrap();
+        let Ended::Alone(status) = ran(shell("exit 3"), LONG) else {
+            panic!("one that ends");
         };
-        let codes: Vec<_> = codes.iter().map(ExitStatus::code).collect();
-        assert_eq!(codes, [Some(3), Some(0)]);
-        let one = || vec![shell("exec sleep 600")];
+        assert_eq!(status.code(), Some(3));
+        let one = || shell("exec sleep 600");
         assert_eq!(ran(one(), Duration::ZERO), Ended::TooLong);
         none.cancel();
         assert_eq!(ran(one(), LONG), Ended::Cancelled);

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::document::Part;
+use super::document::{Figure, Part};
 use super::environment::Environment;
 use super::plan::Plan;
 use super::workload::Given;
@@ -54,6 +54,12 @@ impl Sheet {
             self.lines.print(line);
             self.part.lines.push(line.to_owned());
         }
+    }
+
+    /// Keeps a figure.
+    pub(super) fn figure(&mut self, name: impl Into<String>, value: f64, unit: &str) {
+        let (name, unit) = (name.into(), unit.to_owned());
+        self.part.found.figures.push(Figure { name, value, unit });
     }
 
     /// Writes the part to its file.

@@ -96,12 +96,10 @@ fn modes(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
 fn operations(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     // A small copy where the CPU makes it.
     let bytes = if stage.plan.is_fake { 1 << 16 } else { 1 << 30 };
-    let figures = Clock::open()?.copies(bytes)?;
-    for figure in &figures {
-        let (name, rate) = (&figure.name, figure.value / 1e9);
-        sheet.say(format_args!("{name:<24}{rate:>12.1} GB/s"));
+    for (name, rate) in Clock::open()?.copies(bytes)? {
+        sheet.say(format_args!("{name:<24}{:>12.1} GB/s", rate / 1e9));
+        sheet.figure(name, rate, "bytes a second");
     }
-    sheet.part.found.figures = figures;
     let kinds: Vec<Workload<'_>> = (0..singles().count()).map(Workload::Single).collect();
     let modes = [
         BenchMode::Sequential,

@@ -1,4 +1,4 @@
-//! The rows of a benchmark's table, in the terminal and on its page, and [`ComparisonLines`].
+//! The rows of a benchmark's table, in the terminal and on its page, and a comparison as text.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -102,24 +102,21 @@ pub(super) fn counted(mode: BenchMode, count: usize) -> String {
     format!("{count} {name}{plural}")
 }
 
-/// A comparison as text: each mode, then the cells that are not within the noise.
-pub(crate) struct ComparisonLines<'c>(pub(crate) &'c Comparison);
-
-impl Display for ComparisonLines<'_> {
+/// A comparison as text: each mode, then the cells that both have.
+impl Display for Comparison {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let comparison = self.0;
-        write!(f, "beside {}", mega_batch::escaped(&comparison.file))?;
-        for remark in &comparison.remarks {
+        write!(f, "beside {}", mega_batch::escaped(&self.file))?;
+        for remark in &self.remarks {
             write!(f, "\n  {}", mega_batch::escaped(remark))?;
         }
-        for (mode, mean, [faster, slower, noise]) in comparison.by_mode() {
+        for (mode, mean, [faster, slower, noise]) in self.by_mode() {
             write!(
                 f,
                 "\n  {mode:<11}{mean:>6.2} times as fast on the whole; cells: {faster} faster, {slower} \
                  slower, {noise} within the noise"
             )?;
         }
-        for cell in &comparison.cells {
+        for cell in &self.cells {
             let size = thousands(cell.size as u64);
             let (kind, mode, change) = (&cell.kind, cell.mode, cell.change.name());
             write!(

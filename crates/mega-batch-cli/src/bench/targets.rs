@@ -37,69 +37,47 @@ enum Figure {
     /// The speed-up of a mode over the sequential one on the largest batches: the geometric mean over the kinds of the
     /// guides, or of one of them.
     SpeedUp(BenchMode, Option<Workload<'static>>),
+    /// How many times as fast a mode is as another on the largest batches of a kind that both ran, up to a size.
+    Beside(&'static str, BenchMode, BenchMode, usize),
     /// The figure and what it is of, or what is missing for it.
     Of(fn(&Document) -> Result<(f64, String), String>),
 }
 
+/// What most expectations have in common.
+const TARGET: Target = Target {
+    name: "",
+    wording: "",
+    each: Each::Run,
+    from: None,
+    to: None,
+    unit: "x",
+    figure: Figure::SpeedUp(BenchMode::Gpu, None),
+};
+
+/// Any size.
+const ANY: usize = usize::MAX;
+
 /// The figures of the guides for 4 workers and 4 GPUs are scaled in proportion.
 #[rustfmt::skip]
 const TARGETS: &[Target] = &[
-    guides("sequential", "1x: what speed-ups are over", Each::Run, 1.0, Some(1.0), BenchMode::Sequential, None),
-    guides("parallel", "3.5x to 4x with 4 workers", Each::Worker, 3.5 / 4.0, Some(1.0), BenchMode::Parallel, None),
-    guides("GPU", "7x to 12x", Each::Run, 7.0, Some(12.0), BenchMode::Gpu, None),
-    guides("GPU, pipelines", "10x to 30x", Each::Run, 10.0, Some(30.0), BenchMode::Gpu, Some(Workload::Of(Kind::Pipeline))),
-    guides("all GPUs", "30x with 4 GPUs", Each::Gpu, 30.0 / 4.0, None, BenchMode::Gpus, None),
-    ours("given programs, GPUs and cores beside all cores", Some(4.0), None, "x", |document| beside(document, GIVEN, BenchMode::Shared, BenchMode::Parallel, None)),
-    ours("given programs, GPU beside one core", Some(12.0), None, "x", |document| beside(document, GIVEN, BenchMode::Gpu, BenchMode::Sequential, Some(100_000))),
-    ours("whole programs, GPUs and cores beside all cores", Some(3.0), None, "x", |document| beside(document, "whole programs", BenchMode::Shared, BenchMode::Parallel, None)),
-    ours("given programs, a batch of 10,000 on the GPU", None, Some(3.0), "ms", small_batch),
-    ours("single operations to verdicts, the slowest bound by memory", Some(1e8), None, "a second", single_operations),
-    ours("batt, steps x inputs to verdicts on the GPU", Some(1e8), None, "a second", batt),
-    ours("one grid to its verdict, beyond the kernel", None, Some(20.0), "µs", one_grid),
-    ours("kernel bound by memory, the slowest", Some(0.8), None, "of the fastest copy", share_of_copy),
-    ours("kernel of a pipeline of 10 beside that of 1", None, Some(1.5), "x", ten_beside_one),
-    ours("fused operations x grids", Some(1e10), None, "a second", fused),
-    ours("pipeline of 10 beside CuPy's on padded tensors", Some(20.0), None, "x", |document| beside(document, &pipeline(10), BenchMode::Kernel, BenchMode::CuPy, None)),
-    ours("pipeline of 10 beside JAX's, which is fused", Some(1.0), None, "x", |document| beside(document, &pipeline(10), BenchMode::Kernel, BenchMode::Jax, None)),
+    Target { name: "sequential", wording: "1x: what speed-ups are over", from: Some(1.0), to: Some(1.0), figure: Figure::SpeedUp(BenchMode::Sequential, None), ..TARGET },
+    Target { name: "parallel", wording: "3.5x to 4x with 4 workers", each: Each::Worker, from: Some(3.5 / 4.0), to: Some(1.0), figure: Figure::SpeedUp(BenchMode::Parallel, None), ..TARGET },
+    Target { name: "GPU", wording: "7x to 12x", from: Some(7.0), to: Some(12.0), ..TARGET },
+    Target { name: "GPU, pipelines", wording: "10x to 30x", from: Some(10.0), to: Some(30.0), figure: Figure::SpeedUp(BenchMode::Gpu, Some(Workload::Of(Kind::Pipeline))), ..TARGET },
+    Target { name: "all GPUs", wording: "30x with 4 GPUs", each: Each::Gpu, from: Some(30.0 / 4.0), figure: Figure::SpeedUp(BenchMode::Gpus, None), ..TARGET },
+    Target { name: "given programs, GPUs and cores beside all cores", from: Some(4.0), figure: Figure::Beside(GIVEN, BenchMode::Shared, BenchMode::Parallel, ANY), ..TARGET },
+    Target { name: "given programs, GPU beside one core", from: Some(12.0), figure: Figure::Beside(GIVEN, BenchMode::Gpu, BenchMode::Sequential, 100_000), ..TARGET },
+    Target { name: "whole programs, GPUs and cores beside all cores", from: Some(3.0), figure: Figure::Beside("whole programs", BenchMode::Shared, BenchMode::Parallel, ANY), ..TARGET },
+    Target { name: "given programs, a batch of 10,000 on the GPU", to: Some(3.0), unit: "ms", figure: Figure::Of(small_batch), ..TARGET },
+    Target { name: "single operations to verdicts, the slowest bound by memory", from: Some(1e8), unit: "a second", figure: Figure::Of(single_operations), ..TARGET },
+    Target { name: "batt, steps x inputs to verdicts on the GPU", from: Some(1e8), unit: "a second", figure: Figure::Of(batt), ..TARGET },
+    Target { name: "one grid to its verdict, beyond the kernel", to: Some(20.0), unit: "µs", figure: Figure::Of(one_grid), ..TARGET },
+    Target { name: "kernel bound by memory, the slowest", from: Some(0.8), unit: "of the fastest copy", figure: Figure::Of(share_of_copy), ..TARGET },
+    Target { name: "kernel of a pipeline of 10 beside that of 1", to: Some(1.5), figure: Figure::Of(ten_beside_one), ..TARGET },
+    Target { name: "fused operations x grids", from: Some(1e10), unit: "a second", figure: Figure::Of(fused), ..TARGET },
+    Target { name: "pipeline of 10 beside CuPy's on padded tensors", from: Some(20.0), figure: Figure::Beside("pipeline of 10", BenchMode::Kernel, BenchMode::CuPy, ANY), ..TARGET },
+    Target { name: "pipeline of 10 beside JAX's, which is fused", from: Some(1.0), figure: Figure::Beside("pipeline of 10", BenchMode::Kernel, BenchMode::Jax, ANY), ..TARGET },
 ];
-
-const fn guides(
-    name: &'static str,
-    wording: &'static str,
-    each: Each,
-    from: f64,
-    to: Option<f64>,
-    mode: BenchMode,
-    kind: Option<Workload<'static>>,
-) -> Target {
-    Target {
-        name,
-        wording,
-        each,
-        from: Some(from),
-        to,
-        unit: "x",
-        figure: Figure::SpeedUp(mode, kind),
-    }
-}
-
-const fn ours(
-    name: &'static str,
-    from: Option<f64>,
-    to: Option<f64>,
-    unit: &'static str,
-    figure: fn(&Document) -> Result<(f64, String), String>,
-) -> Target {
-    Target {
-        name,
-        wording: "",
-        each: Each::Run,
-        from,
-        to,
-        unit,
-        figure: Figure::Of(figure),
-    }
-}
 
 /// The name of [`Workload::Given`].
 const GIVEN: &str = "given programs";
@@ -147,6 +125,7 @@ impl Target {
             Figure::SpeedUp(mode, _) => {
                 mean(&cells).ok_or_else(|| why_not_measured(document, *mode))
             }
+            Figure::Beside(kind, mode, other, most) => beside(document, kind, *mode, *other, *most),
             Figure::Of(figure) => figure(document),
         };
         let (measured, on, finding) = match figure {
@@ -211,7 +190,7 @@ impl Target {
     fn is_of_gpus(&self) -> bool {
         match self.figure {
             Figure::SpeedUp(mode, _) => mode.uses_gpus(),
-            Figure::Of(_) => true,
+            Figure::Beside(..) | Figure::Of(_) => true,
         }
     }
 
@@ -277,12 +256,10 @@ fn beside(
     kind: &str,
     mode: BenchMode,
     other: BenchMode,
-    most: Option<usize>,
+    most: usize,
 ) -> Result<(f64, String), String> {
     let cells = document.found.cells.iter();
-    let of_mode = cells.filter(|cell| {
-        cell.kind == kind && cell.mode == mode && most.is_none_or(|most| cell.size <= most)
-    });
+    let of_mode = cells.filter(|cell| cell.kind == kind && cell.mode == mode && cell.size <= most);
     let both = of_mode.filter_map(|cell| Some((cell, document.cell(kind, cell.size, other)?)));
     let both = both.max_by_key(|(cell, _)| cell.size);
     let (cell, base) =

@@ -131,18 +131,8 @@ fn cell(row: &Value, mode: BenchMode) -> Option<Cell> {
     let times = row["seconds"].as_array()?.iter().map(Value::as_f64);
     let seconds = Spread::of(&times.collect::<Option<Vec<f64>>>()?)?;
     let (operations, size) = (number("operations")?, number("grids")?);
-    Some(Cell {
-        kind: pipeline(operations),
-        size,
-        mode,
-        count: None,
-        seconds,
-        batches: seconds.samples,
-        evaluations_per_second: size as f64 / seconds.median.max(1e-9),
-        steps: operations as f64,
-        speedup: None,
-        on_device: None,
-    })
+    let steps = operations as f64;
+    Some(Cell::new(&pipeline(operations), size, mode, steps, seconds))
 }
 
 /// The document in the script's output, which may have other lines before and after it.

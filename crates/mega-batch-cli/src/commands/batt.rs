@@ -13,7 +13,7 @@ use mega_batch::{
 use serde::Serialize;
 
 use super::exit::Exit;
-use super::output::Destination;
+use super::output::{Destination, write_json};
 use super::signals::Signals;
 use super::terminal::print_beside;
 use super::{TaskFilter, exit, limits, note, tell, threads};
@@ -108,33 +108,28 @@ struct PairReport<'a> {
 #[serde(untagged)]
 enum Lists<'a> {
     Values {
-        o: Vec<OutputReport<'a>>,
-        s: Vec<ScoreReport<'a>>,
+        o: Vec<EntryReport<'a>>,
+        s: Vec<EntryReport<'a>>,
     },
     Failed {
         error: String,
     },
 }
 
+/// An entry of one of the lists: an output or a score.
 #[derive(Serialize)]
-struct OutputReport<'a> {
+struct EntryReport<'a> {
     number: i32,
-    mutated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mutated: Option<bool>,
     id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     #[serde(flatten)]
     value: ValueReport,
-    /// Whether it is the expected output, if that is known.
+    /// Whether an output is the expected one, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     right: Option<bool>,
-}
-
-#[derive(Serialize)]
-struct ScoreReport<'a> {
-    number: i32,
-    id: &'a str,
-    name: &'a str,
-    #[serde(flatten)]
-    value: ValueReport,
 }
 
 /// The text of a value, its sets in the order of Python, or the error.
@@ -157,8 +152,7 @@ impl ValueReport {
 impl Batt {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let json = Destination::of_option(self.json.as_ref())?;
-        let submission = self.submission.as_deref();
-        let submission = submission.map(Destination::file).transpose()?;
+        let submission = Destination::file_of_option(self.submission.as_ref())?;
         threads::share()?;
         let read = self.chosen.read(&self.tasks, &self.solutions);
         if !self.quiet {
@@ -199,24 +193,18 @@ impl Batt {
         if batts.is_empty() || tasks.is_empty() {
             text.push_str("nothing to run\n");
         }
-        let on_stdout = matches!(json, Some(Destination::Stdout));
-        if let Some(destination) = json {
-            let reports = batts.iter().zip(&results);
-            let document = Document {
-                engine_version: VERSION,
-                batts: reports
-                    .map(|((file, batt), of_tasks)| {
-                        report(&file.to_string_lossy(), batt, &tasks, of_tasks)
-                    })
-                    .collect(),
-                incomplete: cancellation.is_cancelled().then_some(true),
-                input_errors: &errors,
-            };
-            destination.write(|out| {
-                serde_json::to_writer(&mut *out, &document)?;
-                out.write_all(b"\n")
-            })?;
-        }
+        let reports = batts.iter().zip(&results);
+        let document = Document {
+            engine_version: VERSION,
+            batts: reports
+                .map(|((file, batt), of_tasks)| {
+                    report(&file.to_string_lossy(), batt, &tasks, of_tasks)
+                })
+                .collect(),
+            incomplete: cancellation.is_cancelled().then_some(true),
+            input_errors: &errors,
+        };
+        let on_stdout = write_json(json, &document)?;
         print_beside(&text, self.quiet, on_stdout)?;
         Ok(signals.received().unwrap_or_else(|| exit(&errors)))
     }
@@ -332,22 +320,20 @@ fn lists<'a>(
     };
     let (mut o, mut s) = (Vec::new(), Vec::new());
     for (at, (entry, value)) in batt.entries().iter().zip(made).enumerate() {
-        let (number, value) = (entry.number, ValueReport::of(value));
-        match &entry.kind {
-            EntryKind::Output { mutated, id } => o.push(OutputReport {
-                number,
-                mutated: *mutated,
-                id,
-                value,
-                right: right(values, at),
-            }),
-            EntryKind::Score { id, name } => s.push(ScoreReport {
-                number,
-                id,
-                name,
-                value,
-            }),
-        }
+        let (list, mutated, id, name, right) = match &entry.kind {
+            EntryKind::Output { mutated, id } => {
+                (&mut o, Some(*mutated), id, None, right(values, at))
+            }
+            EntryKind::Score { id, name } => (&mut s, None, id, Some(&**name), None),
+        };
+        list.push(EntryReport {
+            number: entry.number,
+            mutated,
+            id,
+            name,
+            value: ValueReport::of(value),
+            right,
+        });
     }
     Lists::Values { o, s }
 }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -210,7 +209,7 @@ impl Bench {
             lines.print(judgement);
         }
         if let Some(comparison) = &document.comparison {
-            lines.print(format_args!("\n{}", bench::ComparisonLines(comparison)));
+            lines.print(format_args!("\n{comparison}"));
         }
         if document.is_whole() {
             // What is left there is not needed.
@@ -354,21 +353,15 @@ impl Work {
             .env("MEGA_BATCH_CACHE", std::path::absolute(&self.parts)?);
         let began = Instant::now();
         let until = began + time;
-        Ok(
-            match bench::run(vec![command], until, &self.cancellation)? {
-                Ended::Alone(all) => {
-                    let failed = all.iter().find(|status| !status.success());
-                    failed.map_or(Ok(()), |status: &ExitStatus| {
-                        Err(format!("its process ended with {status}"))
-                    })
-                }
-                Ended::TooLong => Err(format!(
-                    "its process was ended after {:.0} s: it hung, or its work took longer than its share of the time",
-                    began.elapsed().as_secs_f64()
-                )),
-                Ended::Cancelled => Err("it was ended by a signal".to_owned()),
-            },
-        )
+        Ok(match bench::run(command, until, &self.cancellation)? {
+            Ended::Alone(status) if status.success() => Ok(()),
+            Ended::Alone(status) => Err(format!("its process ended with {status}")),
+            Ended::TooLong => Err(format!(
+                "its process was ended after {:.0} s: it hung, or its work took longer than its share of the time",
+                began.elapsed().as_secs_f64()
+            )),
+            Ended::Cancelled => Err("it was ended by a signal".to_owned()),
+        })
     }
 }
 

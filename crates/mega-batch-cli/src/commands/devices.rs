@@ -1,21 +1,20 @@
 //! `mega-batch devices`: the available devices, which of them a run uses, and in which configuration GPUs are launched.
 
 mod document;
-mod text;
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use gpu_kernels::device::open;
 use mega_batch::VERSION;
-use mega_batch::devices::Request;
+use mega_batch::devices::{Devices as Found, Request};
 use mega_batch::tuning::{self, BUDGET, DeviceIdentity, TuningFile};
 
 use super::exit::Exit;
-use super::output::{Destination, shown};
+use super::output::{Destination, shown, write_json};
 use super::terminal::print;
 use super::warn;
-use crate::machine::Opened;
+use crate::machine::MachineReport;
 use document::{DevicesReport, Document, KeptReport};
 
 pub(super) use document::MeasuredReport;
@@ -76,25 +75,20 @@ impl Devices {
 
         // Asking only for what is kept should not wait for devices.
         let needs_devices = self.measure || !(self.kept || self.reset);
-        let opened = needs_devices.then(Opened::here);
-        let (measured, exit) = match &opened {
-            Some(opened) if self.measure => measure(opened, &mut file),
+        let here = needs_devices.then(|| MachineReport::here(self.emulated, self.ptx));
+        let (measured, exit) = match &here {
+            Some((found, _)) if self.measure => measure(found, &mut file),
             _ => (Vec::new(), Exit::Success),
         };
         let document = Document {
             engine_version: VERSION,
-            devices: opened.map(|opened| DevicesReport::new(&opened, self.request())),
+            devices: here
+                .map(|(found, machine)| DevicesReport::new(&found, machine, self.request())),
             measured,
             kept: (self.kept || removed.is_some()).then(|| KeptReport::new(&file, removed)),
         };
         let text = document.to_string();
-        let on_stdout = matches!(json, Some(Destination::Stdout));
-        if let Some(destination) = json {
-            destination.write(|out| {
-                serde_json::to_writer(&mut *out, &document)?;
-                out.write_all(b"\n")
-            })?;
-        }
+        let on_stdout = write_json(json, &document)?;
         if !on_stdout {
             print(&text)?;
         }
@@ -112,9 +106,9 @@ impl Devices {
 }
 
 /// Searches the fastest configuration of every usable GPU, and keeps it.
-fn measure(opened: &Opened, file: &mut TuningFile) -> (Vec<MeasuredReport>, Exit) {
+fn measure(found: &Found, file: &mut TuningFile) -> (Vec<MeasuredReport>, Exit) {
     let (mut measured, mut exit) = (Vec::new(), Exit::Success);
-    for (number, gpu) in opened.found.gpus.iter().flatten().enumerate() {
+    for (number, gpu) in found.gpus.iter().flatten().enumerate() {
         let Ok(gpu) = gpu else {
             continue;
         };

@@ -1,9 +1,10 @@
-//! `mega-batch explain`: the first-order form of programs.
+//! `mega-batch explain`: the first-order form of programs; `mega-batch coverage`: which of them a device can run.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
+use arc_check::conformance;
 use arc_dsl::Program;
 use arc_form::{Form, Op, Options, Plan, Region, Representation, Unspecialised, plan};
 use mega_batch::escaped;
@@ -254,4 +255,60 @@ fn summary(programs: &[Program], passes: &Passes) -> String {
         );
     }
     text
+}
+
+/// Prints how many programs run on a GPU, and why the others run on the host only.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Coverage {
+    /// Programs: `.py` files or folders of them [default: the built-in programs].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    programs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    how: ProgramFormat,
+
+    /// Print one JSON object: `programs`, `device`, and `host_only` with a count for each reason.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, serde::Serialize)]
+struct Report {
+    programs: u64,
+    device: u64,
+    host_only: BTreeMap<String, u64>,
+}
+
+impl Coverage {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let (programs, errors) = self.how.read_or_builtin(&self.programs);
+        tell(&errors);
+        let mut report = Report {
+            programs: programs.len() as u64,
+            device: 0,
+            host_only: BTreeMap::new(),
+        };
+        for program in &programs {
+            match conformance::compiled(program) {
+                Ok(_) => report.device += 1,
+                Err(reason) => *report.host_only.entry(reason).or_default() += 1,
+            }
+        }
+        if self.json {
+            print(serde_json::to_string(&report)? + "\n")?;
+            return Ok(exit(&errors));
+        }
+        let Report {
+            programs, device, ..
+        } = report;
+        let mut text = format!("{device} of {programs} programs run on a device\n");
+        let mut reasons: Vec<_> = report.host_only.into_iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (reason, count) in reasons {
+            let _ = writeln!(text, "{count:>6}  {reason}");
+        }
+        print(text)?;
+        Ok(exit(&errors))
+    }
 }

@@ -13,6 +13,7 @@ use mega_batch::escaped;
 use mega_batch::files::{
     folder_of, followed, is_descriptor, is_standard_output, names_a_folder, replace, temporary,
 };
+use serde::Serialize;
 
 /// Where a document goes. Opened before the work begins, so that an error is known before hours have gone into it.
 pub(crate) enum Destination {
@@ -99,6 +100,11 @@ impl Destination {
         }
     }
 
+    /// The same for an option that may not be given.
+    pub(crate) fn file_of_option(path: Option<&PathBuf>) -> anyhow::Result<Option<PathBuf>> {
+        path.map(|path| Self::file(path)).transpose()
+    }
+
     /// The folder for temporary files of the document: its own folder, or the system's for temporary files.
     pub(crate) fn spool(&self) -> anyhow::Result<PathBuf> {
         if let Destination::File { file, .. } = self {
@@ -133,6 +139,21 @@ impl Destination {
             }
         }
     }
+}
+
+/// Writes a document as one line, if it goes anywhere; returns whether it is on the standard output.
+pub(crate) fn write_json(
+    to: Option<Destination>,
+    document: &impl Serialize,
+) -> anyhow::Result<bool> {
+    let on_stdout = matches!(to, Some(Destination::Stdout));
+    if let Some(to) = to {
+        to.write(|out| {
+            serde_json::to_writer(&mut *out, document)?;
+            out.write_all(b"\n")
+        })?;
+    }
+    Ok(on_stdout)
 }
 
 /// The path as messages show it.

@@ -31,19 +31,15 @@ pub(super) struct FreePython {
     python_prelude: Option<PathBuf>,
 
     /// How these programs index a grid: by row and column, or as `grid[x, y]`.
-    #[arg(long, value_enum, default_value_t = AxesName::Rc, requires = "python")]
-    python_axes: AxesName,
+    #[arg(long, value_parser = super::named(&AXES), default_value = "rc", requires = "python")]
+    python_axes: Axes,
 
     /// End such a program after this much CPU time on all pairs of a task [default: 2].
     #[arg(long, value_name = "SECONDS", value_parser = super::seconds::seconds, requires = "python")]
     python_seconds: Option<Duration>,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum AxesName {
-    Rc,
-    Xy,
-}
+const AXES: [(&str, Axes); 2] = [("rc", Axes::RowColumn), ("xy", Axes::ColumnRow)];
 
 impl FreePython {
     /// The pool, with so many workers.
@@ -64,10 +60,7 @@ impl FreePython {
             .map(str::to_owned)
             .collect();
         settings.prelude = self.python_prelude.as_deref().map(prelude).transpose()?;
-        settings.axes = match self.python_axes {
-            AxesName::Rc => Axes::RowColumn,
-            AxesName::Xy => Axes::ColumnRow,
-        };
+        settings.axes = self.python_axes;
         Ok(Some(Pool::new(settings).context("--python")?))
     }
 }

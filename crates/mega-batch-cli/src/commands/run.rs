@@ -25,8 +25,8 @@ use super::seconds::seconds;
 use super::signals::Signals;
 use super::terminal::print_beside;
 use super::{
-    ProgramFormat, Selection, TaskFilter, a_few, builtin_programs, exit, limits, no_checkpoint,
-    note, tell, threads, warn,
+    ProgramFormat, Selection, TaskFilter, a_few, builtin_programs, exit, limits, named,
+    no_checkpoint, note, tell, threads, warn,
 };
 use crate::table::{Table, program_label};
 use watch::Watch;
@@ -78,8 +78,8 @@ pub(crate) struct Run {
     /// How evaluations are distributed; the results are the same. `gpu` gives NVIDIA GPUs all that they can run and
     /// the cores the rest, with `auto` GPUs and cores take the next evaluations as they are free; without a GPU both are
     /// `parallel`.
-    #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
-    mode: ModeName,
+    #[arg(long, value_parser = named(&Mode::NAMES), default_value = "parallel")]
+    mode: Mode,
 
     /// Threads, except in sequential mode; at most 1024 [default: one for each core].
     #[arg(long, value_name = "N", value_parser = super::workers)]
@@ -89,13 +89,13 @@ pub(crate) struct Run {
     /// enough in this run. `cuda` runs what it can on NVIDIA GPUs too, as far as that is faster; for tests, `emulated`
     /// runs the same kernels on the CPU and `ptx` executes the PTX that GPUs are given; the rest is done as by `auto`. An evaluation ends at a limit if neither the reference nor a compiled program finishes within
     /// it; with a timeout the reference alone decides.
-    #[arg(long, value_enum, default_value_t = BackendName::Auto)]
-    backend: BackendName,
+    #[arg(long, value_parser = named(&Backend::NAMES), default_value = "auto")]
+    backend: Backend,
 
     /// With `cuda`, `emulated` and `ptx`, where evaluations may run: wherever is free first, on the CPU alone, or on
     /// devices whenever possible [default: auto with `cuda`, otherwise devices].
-    #[arg(long, value_enum)]
-    placement: Option<PlacementName>,
+    #[arg(long, value_parser = named(&PLACEMENTS))]
+    placement: Option<Placement>,
 
     /// With `cuda`, how many GPUs are used [default: all].
     #[arg(long, value_name = "N", value_parser = super::number::<usize>)]
@@ -160,8 +160,8 @@ pub(crate) struct Run {
 
     /// Whether programs that have steps in common are evaluated together, by the backend `auto`; the results are the
     /// same.
-    #[arg(long, value_enum, default_value_t = MergingName::Auto)]
-    merging: MergingName,
+    #[arg(long, value_parser = named(&Merging::NAMES), default_value = "auto")]
+    merging: Merging,
 
     /// Stop an evaluation after this many steps of the reference, or as many of a compiled program [default:
     /// 10,000,000].
@@ -177,44 +177,17 @@ pub(crate) struct Run {
     quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum ModeName {
-    Sequential,
-    Parallel,
-    Gpu,
-    Auto,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum PlacementName {
-    Auto,
-    Host,
-    Devices,
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum MergingName {
-    Auto,
-    Never,
-    Always,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum BackendName {
-    Reference,
-    Compiled,
-    Auto,
-    Emulated,
-    Ptx,
-    Cuda,
-}
+const PLACEMENTS: [(&str, Placement); 3] = [
+    ("auto", Placement::Auto),
+    ("host", Placement::Host),
+    ("devices", Placement::Devices),
+];
 
 impl Run {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let json = Destination::of_option(self.json.as_ref())?;
         let spool = json.as_ref().map(Destination::spool).transpose()?;
-        let submission = self.submission.as_deref();
-        let submission = submission.map(Destination::file).transpose()?;
+        let submission = Destination::file_of_option(self.submission.as_ref())?;
         let unsolved = Destination::of_option(self.unsolved.as_ref())?;
         self.log.begin()?;
         self.warn_of_devices();
@@ -311,7 +284,7 @@ impl Run {
 
     /// Whether to use one thread for everything.
     fn is_sequential(&self) -> bool {
-        matches!(self.mode, ModeName::Sequential)
+        self.mode == Mode::Sequential
     }
 
     fn inputs(
@@ -354,32 +327,12 @@ impl Run {
 
     fn options(&self, cancellation: Cancellation) -> Options {
         let mut options = Options::default();
-        options.mode = match self.mode {
-            ModeName::Sequential => Mode::Sequential,
-            ModeName::Parallel => Mode::Parallel,
-            ModeName::Gpu => Mode::Gpu,
-            ModeName::Auto => Mode::Auto,
-        };
+        options.mode = self.mode;
         options.workers = self.workers;
         options.limits = limits(self.max_steps, self.timeout_ms);
-        options.backend = match self.backend {
-            BackendName::Reference => Backend::Reference,
-            BackendName::Compiled => Backend::Compiled,
-            BackendName::Auto => Backend::Auto,
-            BackendName::Emulated => Backend::Emulated,
-            BackendName::Ptx => Backend::Interpreted,
-            BackendName::Cuda => Backend::Cuda,
-        };
-        options.merging = match self.merging {
-            MergingName::Auto => Merging::Auto,
-            MergingName::Never => Merging::Never,
-            MergingName::Always => Merging::Always,
-        };
-        options.placement = self.placement.map(|placement| match placement {
-            PlacementName::Auto => Placement::Auto,
-            PlacementName::Host => Placement::Host,
-            PlacementName::Devices => Placement::Devices,
-        });
+        options.backend = self.backend;
+        options.merging = self.merging;
+        options.placement = self.placement;
         options.gpus = self.gpus;
         options.threshold = self.threshold;
         options.batch_size = self.batch_size;
@@ -398,8 +351,8 @@ impl Run {
             || self.threshold.is_some()
             || self.batch_size.is_some()
             || self.placement.is_some();
-        let has_mode = matches!(self.mode, ModeName::Gpu | ModeName::Auto);
-        let devices = [BackendName::Emulated, BackendName::Ptx, BackendName::Cuda];
+        let has_mode = matches!(self.mode, Mode::Gpu | Mode::Auto);
+        let devices = [Backend::Emulated, Backend::Interpreted, Backend::Cuda];
         if is_said && !has_mode && !devices.contains(&self.backend) {
             warn(format_args!(
                 "--gpus, --threshold, --batch-size and --placement are for devices, of which this run has none: \

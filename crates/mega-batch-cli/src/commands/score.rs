@@ -1,4 +1,4 @@
-//! `mega-batch score`: scores a submission.
+//! `mega-batch score` and `mega-batch check`: what a submission is worth, and whether a competition would accept it.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use mega_batch::{KnownOutputs, SubmissionScore, Submitted, VERSION, escaped};
 use serde::Serialize;
 
 use super::exit::Exit;
-use super::output::Destination;
+use super::output::{Destination, write_json};
 use super::terminal::print;
 use super::{Selection, TaskFilter, exit, note, tell};
 
@@ -81,22 +81,18 @@ impl Score {
             note(&submitted.missing);
         }
         tell(&errors);
-        let on_stdout = matches!(json, Some(Destination::Stdout));
-        if let Some(json) = json {
-            let (right, tests) = score.outputs();
-            let document = Document {
-                engine_version: VERSION,
-                test_inputs: tests,
-                test_inputs_right: right,
-                score: score.ratio(),
-                mean_by_task: score.mean_by_task(),
-                tasks_right: score.tasks_right(),
-                details: &score,
-                input_errors: &errors,
-            };
-            let text = serde_json::to_string(&document)? + "\n";
-            json.write(|out| out.write_all(text.as_bytes()))?;
-        }
+        let (right, tests) = score.outputs();
+        let document = Document {
+            engine_version: VERSION,
+            test_inputs: tests,
+            test_inputs_right: right,
+            score: score.ratio(),
+            mean_by_task: score.mean_by_task(),
+            tasks_right: score.tasks_right(),
+            details: &score,
+            input_errors: &errors,
+        };
+        let on_stdout = write_json(json, &document)?;
         if !self.quiet && !on_stdout {
             print(text(&score))?;
         }
@@ -167,4 +163,54 @@ fn text(score: &SubmissionScore) -> String {
     let unknown: Vec<_> = score.unknown.iter().map(String::as_str).collect();
     note(&unknown, "of the submission's tasks have no solution");
     text
+}
+
+/// Says whether a competition would accept a submission.
+///
+/// It must have two attempts for each test input of each task, and no other tasks; grids of 1 to 30 rows and columns
+/// with the colours 0 to 9. The CSV file of the competition of 2020 has one to three attempts. Errors are reported
+/// with their place, and the exit code is 2.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    /// The submission: a file or a folder.
+    #[arg(value_name = "SUBMISSION")]
+    submission: PathBuf,
+
+    /// The tasks of the competition: folders, files or archives.
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    tasks: Vec<PathBuf>,
+
+    #[command(flatten)]
+    chosen: TaskFilter,
+
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Check {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let read = self.chosen.read(&self.tasks, &[]);
+        let submitted = Submitted::read(&self.submission);
+        if !self.quiet {
+            note(&read.notes);
+            note(&submitted.notes);
+        }
+        let mut errors = read.errors;
+        let faults = submitted.faults(&self.submission, &read.tasks);
+        let count = faults.len();
+        errors.extend(faults);
+        tell(&errors);
+        let tests: usize = submitted.tasks.iter().map(|(_, it)| it.tests.len()).sum();
+        if !self.quiet {
+            let tasks = submitted.tasks.len();
+            print(&if count == 0 {
+                format!("a competition would take it: {tasks} tasks, {tests} test inputs\n")
+            } else {
+                let faults = if count == 1 { "fault" } else { "faults" };
+                format!("a competition would not take it: {count} {faults}\n")
+            })?;
+        }
+        Ok(exit(&errors))
+    }
 }

@@ -152,8 +152,7 @@ impl Search {
         }
         let json = Destination::of_option(self.json.as_ref())?;
         let programs_out = Destination::of_option(self.programs_out.as_ref())?;
-        let submission = self.submission.as_deref();
-        let submission = submission.map(Destination::file).transpose()?;
+        let submission = Destination::file_of_option(self.submission.as_ref())?;
         let is_stdout = |to: &Option<Destination>| matches!(to, Some(Destination::Stdout));
         self.log.begin()?;
         let language = match self.read_language() {

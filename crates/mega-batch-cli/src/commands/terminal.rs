@@ -5,6 +5,10 @@ use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use mega_batch::Notice;
+
+use super::output::shown;
+use super::warn;
 
 /// Looks up an environment variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
@@ -14,28 +18,88 @@ pub(crate) fn has_colours() -> bool {
     colours(&|name| std::env::var_os(name), io::stdout().is_terminal())
 }
 
-/// A progress bar of this template, in which `rate` is how many a second; hidden if it is not wanted.
-pub(crate) fn styled_bar(length: u64, template: &str, quiet: bool) -> ProgressBar {
-    if quiet {
-        return ProgressBar::hidden();
-    }
-    let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
-        // Failing to draw the bar does not matter.
-        let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
-    };
-    // The template is valid; if it were not, the default style would do.
-    let style = ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("rate", rate);
-    progress_bar(length).with_style(style)
-}
-
 /// A progress bar, hidden if nobody would see it.
 pub(crate) fn progress_bar(length: u64) -> ProgressBar {
     if redraws(&|name| std::env::var_os(name), io::stderr().is_terminal()) {
         ProgressBar::new(length)
     } else {
         ProgressBar::hidden()
+    }
+}
+
+/// The progress bar of a run or a search, with what is reported meanwhile.
+pub(crate) struct Bar {
+    pub(crate) drawn: ProgressBar,
+    /// What is done.
+    work: &'static str,
+    /// What is counted.
+    units: &'static str,
+}
+
+impl Bar {
+    /// A bar of this template, in which `rate` is how many a second; hidden if it is not wanted.
+    pub(crate) fn new(
+        (work, units): (&'static str, &'static str),
+        length: u64,
+        template: &str,
+        quiet: bool,
+    ) -> Self {
+        let rate = |state: &ProgressState, text: &mut dyn fmt::Write| {
+            // Failing to draw the bar does not matter.
+            let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
+        };
+        // The template is valid; if it were not, the default style would do.
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("rate", rate);
+        let drawn = if quiet {
+            ProgressBar::hidden()
+        } else {
+            progress_bar(length).with_style(style)
+        };
+        Self { drawn, work, units }
+    }
+
+    /// Warns without disturbing the bar.
+    pub(crate) fn warn(&self, what: fmt::Arguments<'_>) {
+        self.drawn.suspend(|| warn(what));
+    }
+
+    /// Reports a notice. Returns how many units are resumed, and how many bytes were dropped, if it says that.
+    pub(crate) fn notice(&self, notice: Notice) -> Option<(u64, u64)> {
+        let Self { drawn, work, units } = self;
+        match notice {
+            Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
+                self.warn(format_args!("{reason}"));
+            }
+            Notice::Resumed { finished, dropped } => {
+                drawn.set_position(finished);
+                drawn.reset_eta();
+                let of = HumanCount(finished);
+                if dropped > 0 {
+                    self.warn(format_args!(
+                        "{of} {units} are resumed; the last {dropped} bytes of the checkpoint were cut off and are \
+                         dropped"
+                    ));
+                } else if !drawn.is_hidden() {
+                    self.warn(format_args!("{of} {units} are resumed"));
+                }
+                return Some((finished, dropped));
+            }
+            Notice::CheckpointFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!(
+                    "{file}: cannot be written: {error}; the {work} goes on without its checkpoint"
+                ));
+                tracing::error!(file, error = %error, "the checkpoint cannot be written");
+            }
+            Notice::SubmissionFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!("{file}: cannot be written: {error}"));
+                tracing::error!(file, error = %error, "the submission cannot be written");
+            }
+        }
+        None
     }
 }
 

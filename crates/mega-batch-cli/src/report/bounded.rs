@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// The most characters of a text that are kept.
@@ -15,22 +15,11 @@ pub(super) struct Text(pub(super) String);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Cut;
-        impl Visitor<'_> for Cut {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-                Ok(Text(match text.char_indices().nth(CHARACTERS) {
-                    None => text.to_owned(),
-                    Some((end, _)) => format!("{}…", &text[..end]),
-                }))
-            }
-        }
-        deserializer.deserialize_str(Cut)
+        let text = String::deserialize(deserializer)?;
+        Ok(Text(match text.char_indices().nth(CHARACTERS) {
+            None => text,
+            Some((end, _)) => format!("{}…", &text[..end]),
+        }))
     }
 }
 
@@ -85,18 +74,24 @@ impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> 
     }
 }
 
-/// Reads a list element by element into what `add` makes of them, so that the list itself is never in memory.
+/// Reads a list element by element into what `add` makes of them, so that the list itself is never in memory. An error
+/// of `add` is one at this place.
 pub(super) fn fold_list<'de, D: Deserializer<'de>, T: Deserialize<'de>, A: Default>(
     deserializer: D,
     expecting: &'static str,
-    add: impl FnMut(&mut A, T),
+    add: impl FnMut(&mut A, T) -> Result<(), String>,
 ) -> Result<A, D::Error> {
     struct Fold<T, A, F> {
         expecting: &'static str,
         add: F,
         types: PhantomData<(T, A)>,
     }
-    impl<'de, T: Deserialize<'de>, A: Default, F: FnMut(&mut A, T)> Visitor<'de> for Fold<T, A, F> {
+    impl<'de, T, A, F> Visitor<'de> for Fold<T, A, F>
+    where
+        T: Deserialize<'de>,
+        A: Default,
+        F: FnMut(&mut A, T) -> Result<(), String>,
+    {
         type Value = A;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,7 +101,7 @@ pub(super) fn fold_list<'de, D: Deserializer<'de>, T: Deserialize<'de>, A: Defau
         fn visit_seq<S: SeqAccess<'de>>(mut self, mut list: S) -> Result<A, S::Error> {
             let mut all = A::default();
             while let Some(element) = list.next_element()? {
-                (self.add)(&mut all, element);
+                (self.add)(&mut all, element).map_err(S::Error::custom)?;
             }
             Ok(all)
         }

@@ -1,187 +1,105 @@
-//! The cards of tasks, which show the results of each without a script, and the grids as data.
+//! [`Cards`]: the tasks of a document as cards, which show the results of each without a script, and their grids as data
+//! for one.
 
-use std::fmt::Write;
-use std::io;
+use std::collections::HashMap;
 
 use arc_dsl::PALETTE;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::bounded::Text;
-use super::document::Document;
-use super::html::{Plain, add, and_more, percent, program};
-use super::outcomes::{Counts, Outcome, Results};
-use super::tasks::{Ranked, Room, State, Task, Tasks};
+use super::bounded::{First, Text};
+use super::grids::{Grid, Grids, NONE, Place};
+use super::html::{Plain, Share, add};
+use super::results::Counts;
 use crate::table::thousands;
 
-/// The most tasks listed if a document has no grids.
-const LISTED: usize = 2000;
+/// The most tasks with a card; the totals include all.
+pub(super) const CARDS: usize = 2000;
 
-/// The section of the tasks.
-pub(super) fn cards(document: &Document) -> String {
-    let Some(tasks) = &document.by_task else {
-        return of_results(&document.results);
-    };
-    let results = &document.results;
-    let filters = filters(tasks, results);
-    section(&tasks.room, &filters, tasks.cards.iter(), |at, task| {
-        let counts = results.by_task.get(&task.id);
-        card(at, task, counts.copied().unwrap_or_default())
+/// The most bytes of grids on a page; tasks past that have a card without grids.
+pub(super) const GRID_BYTES: usize = 32 << 20;
+
+/// The most pairs of a task that are drawn, train and test each.
+pub(super) const PAIRS: usize = 12;
+
+/// How many outputs are right, of those whose expected grid is known.
+pub(super) fn right_of<T>(
+    outputs: &[T],
+    expected: &[Place],
+    is_right: impl Fn(&T, Place) -> bool,
+) -> Share {
+    let known = outputs.iter().zip(expected);
+    let known = known.filter(|(_, place)| **place != NONE);
+    known.fold(Share::default(), |share, (output, expected)| Share {
+        right: share.right + u64::from(is_right(output, *expected)),
+        of: share.of + 1,
     })
 }
 
-/// The section of the tasks: the form that filters them, and the cards of those with one.
-pub(super) fn section<T>(
-    room: &Room,
-    filters: &str,
-    tasks: impl ExactSizeIterator<Item = T>,
-    card: impl Fn(usize, T) -> String,
-) -> String {
-    let mut html = heading(room.total) + filters + &left_out(room, tasks.len());
-    html += "<div id=\"cards\" class=\"cards\">\n";
-    for (at, task) in tasks.enumerate() {
-        html += &card(at, task);
-    }
-    html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
+/// A state of tasks: its CSS class, and its word for people.
+pub(super) type State = (&'static str, &'static str);
+
+/// A task with a card.
+#[derive(Debug)]
+pub(super) struct Card {
+    pub(super) id: Text,
+    pub(super) state: State,
+    /// What the cards are sorted by, from 0 to 1.
+    pub(super) score: Option<f64>,
+    /// The names by which it is found besides its id.
+    pub(super) names: Vec<String>,
+    /// What is said while it is closed.
+    pub(super) told: String,
+    /// What was done for the task.
+    pub(super) about: Vec<String>,
+    /// Its programs, as markup.
+    pub(super) programs: Vec<String>,
+    pub(super) pairs_left_out: usize,
+    /// Its grids as a line of JSON, if there is room.
+    pub(super) data: Option<String>,
 }
 
-fn heading(total: usize) -> String {
-    format!(
-        "<section id=\"tasks\"><h2>Tasks <span class=\"total\">{}</span></h2>\n",
-        thousands(total as u64)
-    )
-}
-
-/// Says how many tasks are not shown, and how many without grids.
-fn left_out(room: &Room, shown: usize) -> String {
-    let mut html = String::new();
-    if shown < room.total {
-        add!(
-            html,
-            "<p class=\"none\">The first {} of {} tasks are shown.</p>",
-            thousands(shown as u64),
-            thousands(room.total as u64)
+impl Card {
+    fn html(&self, at: usize, counts: Counts) -> String {
+        let (id, (class, word)) = (&self.id, self.state);
+        let outcomes: Vec<_> = counts.listed().map(|(word, _)| word).collect();
+        let find = format!("{} {}", id.0, self.names.join(" ")).to_lowercase();
+        let mut html = format!(
+            "<article class=\"task\"{} aria-label=\"{id}\" data-at=\"{at}\" data-state=\"{class}\" data-outcomes=\"{}\" \
+             data-score=\"{:.6}\" data-find=\"{}\"><details><summary><span class=\"head\"><h3>{id}</h3>\
+             <span class=\"badge {class}\">{word}</span></span><span class=\"preview\"></span>\
+             <span class=\"score\">{}</span></summary>\n<div class=\"body\">",
+            anchor(id),
+            outcomes.join(" "),
+            self.score.unwrap_or(-1.0),
+            Plain(&find),
+            self.told
         );
-    }
-    if room.without_grids > 0 {
-        add!(
-            html,
-            "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
-            thousands(room.without_grids as u64)
-        );
-    }
-    html
-}
-
-/// The form that filters the cards. It needs a script, which makes it visible.
-fn filters(tasks: &Tasks, results: &Results) -> String {
-    let states = State::ALL.map(|state| {
-        let cards = tasks.cards.iter().filter(|task| task.state == state);
-        (state.word(), state.word(), cards.count())
-    });
-    let mut html = states_form(tasks.cards.len(), &states);
-    html += "<label>Outcome <select name=\"outcome\"><option value=\"\">any</option>";
-    for outcome in Outcome::ALL {
-        let of_tasks = tasks.cards.iter().filter(|task| {
-            let counts = results.by_task.get(&task.id);
-            counts.is_some_and(|counts| counts.of(outcome) > 0)
-        });
-        let count = of_tasks.count();
-        if count > 0 {
+        let counted = counts.listed().map(|(_, told)| told);
+        let about: Vec<_> = self.about.iter().cloned().chain(counted).collect();
+        if !about.is_empty() {
+            add!(html, "<p class=\"about\">{}</p>", Plain(&about.join(" · ")));
+        }
+        if !self.programs.is_empty() {
             add!(
                 html,
-                "<option value=\"{}\">some {} ({})</option>",
-                outcome.word(),
-                outcome.meaning(2),
-                thousands(count as u64)
+                "<ol class=\"programs\">{}</ol>",
+                self.programs.concat()
             );
         }
-    }
-    html += "</select></label>";
-    html + &order_form("run", "cells", "id, program or file")
-}
-
-/// The beginning of the form: a choice of all cards or those of one state. A state has a value, a word for people,
-/// and a number of cards.
-pub(super) fn states_form(all: usize, states: &[(&str, &str, usize)]) -> String {
-    let mut html = String::from(
-        "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
-         <fieldset><legend>State</legend>",
-    );
-    for (value, label, count) in [("", "all", all)].iter().chain(states) {
-        let checked = if value.is_empty() { " checked" } else { "" };
-        add!(
-            html,
-            "<label><input type=\"radio\" name=\"state\" value=\"{value}\"{checked}>\
-             <span>{label} <b>{}</b></span></label>",
-            thousands(*count as u64)
-        );
-    }
-    html + "</fieldset>"
-}
-
-/// The end of the form: the order of the cards, and a search.
-pub(super) fn order_form(work: &str, scored: &str, searched: &str) -> String {
-    format!(
-        "<label>Order <select name=\"order\"><option value=\"\">as in the {work}\
-         </option><option value=\"id\">by id</option><option value=\"low\">fewest train {scored} right \
-         first</option><option value=\"high\">most train {scored} right first</option></select></label>\
-         <label class=\"search\">Search <input type=\"search\" name=\"text\" \
-         placeholder=\"{searched}\" autocomplete=\"off\" spellcheck=\"false\"></label>\
-         <output id=\"shown\" aria-live=\"polite\"></output></form>\n"
-    )
-}
-
-/// The outcomes of a task's evaluations, as classes.
-fn outcomes(counts: Counts) -> String {
-    let words = Outcome::ALL
-        .into_iter()
-        .filter(|&outcome| counts.of(outcome) > 0);
-    words.map(Outcome::word).collect::<Vec<_>>().join(" ")
-}
-
-fn card(at: usize, task: &Task, counts: Counts) -> String {
-    let state = task.state.word();
-    let mut find = task.id.0.clone();
-    for Ranked { program, .. } in &task.best {
-        for name in std::iter::once(&program.name).chain(&program.file) {
-            find.push(' ');
-            find += &name.0;
+        html += "<div class=\"pairs\"></div>";
+        if self.pairs_left_out > 0 {
+            let left_out = thousands(self.pairs_left_out as u64);
+            add!(html, "<p class=\"none\">and {left_out} pairs more</p>");
         }
-    }
-    let mut html = format!(
-        "<article class=\"task\"{} aria-label=\"{}\" data-at=\"{at}\" data-state=\"{state}\" data-outcomes=\"{}\" \
-         data-score=\"{:.6}\" data-find=\"{}\"><details><summary><span class=\"head\"><h3>{}</h3>\
-         <span class=\"badge {state}\">{state}</span></span><span class=\"preview\"></span>\
-         <span class=\"score\">{}</span></summary>\n<div class=\"body\">",
-        anchor(&task.id),
-        task.id,
-        outcomes(counts),
-        task.score().unwrap_or(-1.0),
-        Plain(&find.to_lowercase()),
-        task.id,
-        score(task)
-    );
-    html += &about(task, counts);
-    if !task.best.is_empty() {
-        html += "<ol class=\"programs\">";
-        for ranked in &task.best {
-            html += &one(ranked);
+        if self.data.is_none() {
+            html += "<p class=\"none\">There is no room for its grids in this page.</p>";
         }
-        html += "</ol>";
+        html + "</div></details></article>\n"
     }
-    html += "<div class=\"pairs\"></div>";
-    if task.pairs_left_out > 0 {
-        let left_out = thousands(task.pairs_left_out as u64);
-        add!(html, "<p class=\"none\">and {left_out} pairs more</p>");
-    }
-    if task.data.is_none() {
-        html += "<p class=\"none\">There is no room for its grids in this page.</p>";
-    }
-    html + "</div></details></article>\n"
 }
 
 /// An id for the card that links can refer to, if the task's id is suitable.
-pub(super) fn anchor(id: &Text) -> String {
+fn anchor(id: &Text) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !id.0.is_empty() && id.0.chars().all(plain) {
         format!(" id=\"task-{}\"", id.0)
@@ -190,112 +108,139 @@ pub(super) fn anchor(id: &Text) -> String {
     }
 }
 
-/// The best score of a task, as a line with a bar.
-fn score(task: &Task) -> String {
-    let Some(best) = task.best.first() else {
-        return "no program gives a grid".to_owned();
-    };
-    let ratio = task.score().unwrap_or(0.0);
-    let mut html = format!(
-        "<svg class=\"line\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
-         <rect class=\"rest\" width=\"100\" height=\"4\"/><rect class=\"{}\" width=\"{:.2}\" \
-         height=\"4\"/></svg><span>train {} of {}, {} of cells",
-        task.state.word(),
-        ratio * 100.0,
-        thousands(best.train_pairs.right),
-        thousands(best.train_pairs.of),
-        percent(ratio)
-    );
-    if task.tests.of > 0 {
-        add!(html, " · test {} of {}", task.tests.right, task.tests.of);
-    }
-    html + "</span>"
+/// The cards of the first tasks of a document, in its order.
+#[derive(Debug, Default)]
+pub(super) struct Cards {
+    pub(super) kept: Vec<Card>,
+    /// How many tasks there are.
+    pub(super) total: usize,
+    /// Tasks with a card, but without grids for lack of room.
+    pub(super) without_grids: usize,
+    pub(super) grid_bytes: usize,
 }
 
-/// What was tried on a task.
-fn about(task: &Task, counts: Counts) -> String {
-    let mut words = Vec::new();
-    if let Some(candidates) = task.candidates {
-        let mut text = format!("{} candidates", thousands(candidates));
-        if let Some(behaviours) = task.behaviours {
-            add!(text, " of {} behaviours", thousands(behaviours));
-        }
-        if task.behaviours_dropped > 0 {
-            add!(text, ", {} dropped", thousands(task.behaviours_dropped));
-        }
-        words.push(text);
-    }
-    for outcome in Outcome::ALL {
-        let count = counts.of(outcome);
-        if count > 0 {
-            words.push(format!("{} {}", thousands(count), outcome.meaning(count)));
-        }
-    }
-    if words.is_empty() {
-        return String::new();
-    }
-    format!("<p class=\"about\">{}</p>", Plain(&words.join(" · ")))
+/// The words of the form above the cards.
+pub(super) struct Words {
+    pub(super) states: &'static [State],
+    /// What the document is of.
+    pub(super) work: &'static str,
+    /// What the score counts.
+    pub(super) scored: &'static str,
+    /// What is searched for words.
+    pub(super) searched: &'static str,
 }
 
-/// A list item for one of the best programs.
-fn one(ranked: &Ranked) -> String {
-    let mut html = format!(
-        "<li>{} <span class=\"facts\">train {} of {} pairs, {} of {} cells",
-        program(&ranked.program.name, ranked.program.file.as_ref()),
-        thousands(ranked.train_pairs.right),
-        thousands(ranked.train_pairs.of),
-        thousands(ranked.train_cells.right),
-        thousands(ranked.train_cells.of)
-    );
-    if ranked.tests.of > 0 {
-        add!(
-            html,
-            " · test {} of {}",
-            ranked.tests.right,
-            ranked.tests.of
-        );
+impl Cards {
+    /// Counts a task, and keeps its card if there is room for it, with its grids if there is room for them.
+    pub(super) fn add(&mut self, mut card: Card) {
+        self.total += 1;
+        if self.total > CARDS {
+            return;
+        }
+        let bytes = card.data.as_ref().map_or(0, String::len);
+        if self.grid_bytes + bytes > GRID_BYTES {
+            card.data = None;
+            self.without_grids += 1;
+        } else {
+            self.grid_bytes += bytes;
+        }
+        self.kept.push(card);
     }
-    if let Some(steps) = ranked.steps {
-        add!(html, " · {} steps", thousands(steps));
-    }
-    if let Some(candidates) = ranked.candidates.filter(|&candidates| candidates > 1) {
-        add!(html, " · {} candidates do the same", thousands(candidates));
-    }
-    html + "</span></li>"
-}
 
-/// Tasks of which only the outcomes of evaluations are known.
-fn of_results(results: &Results) -> String {
-    let mut tasks: Vec<_> = results.by_task.iter().collect();
-    tasks.sort_unstable_by_key(|&(id, _)| id);
-    if tasks.is_empty() {
-        return String::new();
-    }
-    let mut html = heading(tasks.len());
-    html += "<div class=\"scrolled\" tabindex=\"0\" role=\"region\" aria-label=\"Tasks\"><table><thead>\
-             <tr><th scope=\"col\">Task</th>";
-    for outcome in Outcome::ALL {
-        add!(
-            html,
-            "<th scope=\"col\" class=\"number\">{}</th>",
-            outcome.word()
-        );
-    }
-    html += "</tr></thead><tbody>\n";
-    for (id, counts) in tasks.iter().take(LISTED) {
-        add!(html, "<tr><th scope=\"row\"><code>{id}</code></th>");
-        for outcome in Outcome::ALL {
+    /// The section of the tasks, with their evaluations by outcome, if these are known.
+    pub(super) fn section(&self, words: &Words, by_task: &HashMap<Text, Counts>) -> String {
+        let counts: Vec<Counts> = self
+            .kept
+            .iter()
+            .map(|card| by_task.get(&card.id).copied().unwrap_or_default())
+            .collect();
+        let mut html = heading(self.total) + &self.form(words, &counts);
+        if self.kept.len() < self.total {
             add!(
                 html,
-                "<td class=\"number\">{}</td>",
-                thousands(counts.of(outcome))
+                "<p class=\"none\">The first {} of {} tasks are shown.</p>",
+                thousands(self.kept.len() as u64),
+                thousands(self.total as u64)
             );
         }
-        html += "</tr>\n";
+        if self.without_grids > 0 {
+            add!(
+                html,
+                "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
+                thousands(self.without_grids as u64)
+            );
+        }
+        html += "<div id=\"cards\" class=\"cards\">\n";
+        for (at, (card, counts)) in self.kept.iter().zip(counts).enumerate() {
+            html += &card.html(at, counts);
+        }
+        html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
     }
-    html += "</tbody></table></div>";
-    html += &and_more(tasks.len().saturating_sub(LISTED) as u64);
-    html + "</section>\n"
+
+    /// The form that filters and sorts the cards. It needs a script, which makes it visible.
+    fn form(&self, words: &Words, counts: &[Counts]) -> String {
+        let Words {
+            work,
+            scored,
+            searched,
+            states,
+        } = words;
+        let of_state = |(class, word): &State| {
+            let cards = self.kept.iter().filter(|card| card.state.0 == *class);
+            (*class, *word, cards.count())
+        };
+        let all = [("", "all", self.kept.len())];
+        let mut html = String::from(
+            "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
+             <fieldset><legend>State</legend>",
+        );
+        for (value, label, count) in all.into_iter().chain(states.iter().map(of_state)) {
+            let checked = if value.is_empty() { " checked" } else { "" };
+            add!(
+                html,
+                "<label><input type=\"radio\" name=\"state\" value=\"{value}\"{checked}>\
+                 <span>{label} <b>{}</b></span></label>",
+                thousands(count as u64)
+            );
+        }
+        html += "</fieldset>";
+        let options = Counts::options(counts);
+        if !options.is_empty() {
+            add!(
+                html,
+                "<label>Outcome <select name=\"outcome\"><option value=\"\">any</option>{options}</select></label>"
+            );
+        }
+        add!(
+            html,
+            "<label>Order <select name=\"order\"><option value=\"\">as in the {work}\
+             </option><option value=\"id\">by id</option><option value=\"low\">fewest train {scored} right \
+             first</option><option value=\"high\">most train {scored} right first</option></select></label>\
+             <label class=\"search\">Search <input type=\"search\" name=\"text\" \
+             placeholder=\"{searched}\" autocomplete=\"off\" spellcheck=\"false\"></label>\
+             <output id=\"shown\" aria-live=\"polite\"></output></form>\n"
+        );
+        html
+    }
+
+    /// The data of the page: a line for all cards, then a line for each with its grids.
+    pub(super) fn data(&self) -> serde_json::Result<String> {
+        let mut lines = serde_json::to_string(&Shared { palette: PALETTE })?;
+        for card in &self.kept {
+            lines.push('\n');
+            lines += card.data.as_deref().unwrap_or("");
+        }
+        // `<` occurs only inside strings, and could end the element that holds the data.
+        Ok(lines.replace('<', "\\u003c"))
+    }
+}
+
+/// The beginning of the section of the tasks.
+pub(super) fn heading(total: usize) -> String {
+    format!(
+        "<section id=\"tasks\"><h2>Tasks <span class=\"total\">{}</span></h2>\n",
+        thousands(total as u64)
+    )
 }
 
 /// What all cards share.
@@ -305,20 +250,75 @@ struct Shared {
     palette: [(u8, u8, u8); 10],
 }
 
-/// The grids as the script reads them.
-pub(super) fn data(document: &Document) -> io::Result<String> {
-    let cards = document.by_task.iter().flat_map(|tasks| &tasks.cards);
-    lines(cards.map(|task| task.data.as_deref()))
+#[derive(Deserialize)]
+#[serde(expecting = "a pair with an input")]
+pub(super) struct Pair {
+    input: Grid,
+    output: Option<Grid>,
 }
 
-/// The data of a page: a line for all, then a line for each card.
-pub(super) fn lines<'a>(cards: impl Iterator<Item = Option<&'a str>>) -> io::Result<String> {
-    let shared = Shared { palette: PALETTE };
-    let mut lines = serde_json::to_string(&shared)?;
-    for data in cards {
-        lines.push('\n');
-        lines += data.unwrap_or("");
+/// The grids of a task as the script reads them.
+#[derive(Serialize)]
+struct Data<'a> {
+    /// The distinct grids.
+    grids: &'a [String],
+    /// How many of the pairs are train pairs.
+    trains: usize,
+    /// Input and expected output of each pair.
+    pairs: &'a [[Place; 2]],
+    /// The output of each program on each pair; none on the train pairs of a search.
+    best: &'a [Vec<Place>],
+    /// What is submitted for each test pair.
+    attempts: &'a [Vec<Place>],
+    /// What each layer of each attempt of a search paints in the outputs of test pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layers: Option<&'a [Vec<Vec<Place>>]>,
+}
+
+/// The grids of the pairs of a task, the train pairs first.
+pub(super) struct Pairs {
+    pub(super) grids: Grids,
+    pub(super) trains: usize,
+    /// Input and expected output of each.
+    places: Vec<[Place; 2]>,
+    pub(super) left_out: usize,
+}
+
+impl Pairs {
+    pub(super) fn new(train: First<Pair, PAIRS>, test: First<Pair, PAIRS>) -> Self {
+        let mut grids = Grids::default();
+        let (trains, left_out) = (train.kept.len(), train.left_out() + test.left_out());
+        let pairs = train.kept.into_iter().chain(test.kept);
+        let pairs = pairs.map(|pair| [Some(pair.input), pair.output].map(|grid| grids.place(grid)));
+        Self {
+            places: pairs.collect(),
+            grids,
+            trains,
+            left_out,
+        }
     }
-    // `<` occurs only inside strings, and could end the element that holds the data.
-    Ok(lines.replace('<', "\\u003c"))
+
+    /// The expected outputs of the test pairs.
+    pub(super) fn expected(&self) -> Vec<Place> {
+        let tests = self.places[self.trains..].iter();
+        tests.map(|&[_, output]| output).collect()
+    }
+
+    /// The line of data, with these outputs of programs, attempts, and layers.
+    pub(super) fn data(
+        &self,
+        best: &[Vec<Place>],
+        attempts: &[Vec<Place>],
+        layers: Option<&[Vec<Vec<Place>>]>,
+    ) -> Option<String> {
+        let data = Data {
+            grids: &self.grids.texts,
+            trains: self.trains,
+            pairs: &self.places,
+            best,
+            attempts,
+            layers,
+        };
+        serde_json::to_string(&data).ok()
+    }
 }

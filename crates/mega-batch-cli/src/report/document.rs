@@ -9,7 +9,7 @@ use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 
 use super::bounded::{First, Reasons, Text};
-use super::outcomes::Results;
+use super::results::Results;
 use super::tasks::Tasks;
 
 /// The schema of a document, which documents of the first engines lack. An unknown one is an error: its members may
@@ -45,10 +45,8 @@ pub(crate) struct Document {
     pub(super) incomplete: bool,
     pub(super) evaluations_planned: Option<u64>,
     pub(super) evaluations_skipped: Option<u64>,
-    #[serde(deserialize_with = "seconds")]
-    pub(super) seconds: Duration,
-    #[serde(default, deserialize_with = "some_seconds")]
-    pub(super) compile_seconds: Option<Duration>,
+    pub(super) seconds: Seconds,
+    pub(super) compile_seconds: Option<Seconds>,
     pub(super) tasks_solved: Option<u64>,
     pub(super) pairs_right: Option<u64>,
     pub(super) pairs_expected: Option<u64>,
@@ -60,23 +58,6 @@ pub(crate) struct Document {
     pub(super) slowest_programs: Option<First<SlowProgram, 10>>,
     #[serde(default)]
     pub(super) input_errors: First<BadInput, 100>,
-}
-
-impl Document {
-    /// The numbers of evaluations and tasks.
-    pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.evaluations, self.tasks)
-    }
-
-    /// Evaluations per second; 0 if no time has passed.
-    pub(super) fn rate(&self) -> f64 {
-        let seconds = self.seconds.as_secs_f64();
-        if seconds > 0.0 {
-            self.evaluations as f64 / seconds
-        } else {
-            0.0
-        }
-    }
 }
 
 /// What evaluated the programs.
@@ -108,35 +89,25 @@ pub(super) struct OnDevice {
     pub(super) activities: First<DeviceActivity, 64>,
 }
 
-/// The activity of one device, by stage; times are in seconds.
+/// The activity of one device, by stage.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, expecting = "an object, what a device did")]
 pub(super) struct DeviceActivity {
     pub(super) name: Text,
     batches: u64,
     items: u64,
-    #[serde(with = "StageSeconds")]
-    stages: Stages,
-    #[serde(deserialize_with = "seconds")]
-    elapsed: Duration,
+    stages: StageSeconds,
+    elapsed: Seconds,
     memory: Memory,
 }
 
-#[derive(Deserialize)]
-#[serde(
-    default = "Stages::default",
-    remote = "Stages",
-    expecting = "an object of seconds by stage"
-)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, expecting = "an object of seconds by stage")]
 struct StageSeconds {
-    #[serde(deserialize_with = "seconds")]
-    prepare: Duration,
-    #[serde(deserialize_with = "seconds")]
-    upload: Duration,
-    #[serde(deserialize_with = "seconds")]
-    compute: Duration,
-    #[serde(deserialize_with = "seconds")]
-    download: Duration,
+    prepare: Seconds,
+    upload: Seconds,
+    compute: Seconds,
+    download: Seconds,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -151,8 +122,13 @@ impl DeviceActivity {
         let mut activity = Activity {
             batches: self.batches,
             items: self.items,
-            stages: self.stages,
-            elapsed: self.elapsed,
+            stages: Stages {
+                prepare: self.stages.prepare.0,
+                upload: self.stages.upload.0,
+                compute: self.stages.compute.0,
+                download: self.stages.download.0,
+            },
+            elapsed: self.elapsed.0,
             ..Activity::default()
         };
         activity.memory.most = self.memory.most;
@@ -169,8 +145,7 @@ pub(super) struct SlowProgram {
     pub(super) evaluations: u64,
     #[serde(default)]
     pub(super) failures: u64,
-    #[serde(deserialize_with = "seconds")]
-    pub(super) seconds: Duration,
+    pub(super) seconds: Seconds,
 }
 
 /// What could not be read.
@@ -184,12 +159,21 @@ pub(super) struct BadInput {
     pub(super) message: Text,
 }
 
-pub(super) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let seconds = f64::deserialize(deserializer)?;
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| D::Error::invalid_value(Unexpected::Float(seconds), &"seconds, 0 or more"))
+/// A time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Seconds(Duration);
+
+impl Seconds {
+    pub(super) fn get(self) -> f64 {
+        self.0.as_secs_f64()
+    }
 }
 
-fn some_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    seconds(deserializer).map(Some)
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        let time = Duration::try_from_secs_f64(seconds);
+        time.map(Self)
+            .map_err(|_| D::Error::invalid_value(Unexpected::Float(seconds), &"seconds, 0 or more"))
+    }
 }

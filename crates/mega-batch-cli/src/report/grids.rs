@@ -1,31 +1,20 @@
 //! The grids of a document in few bytes, and the table that the grids of a task share.
 
 use std::collections::HashMap;
-use std::fmt;
 
-use serde::de::{Error, IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use super::bounded::fold_list;
 
 /// Grids with longer sides are not drawn: their cells would be smaller than a point.
 pub(super) const MAX_SIDE: usize = 100;
 
-/// A grid that was read.
+/// A grid that was read: `HEIGHTxWIDTH:CELLS` in reading order, with one character for each cell, or `HEIGHTxWIDTH` if
+/// it is too large to draw.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Grid {
-    /// Its cells in reading order, one character each: the digit of the colours 0 to 9, for any other colour the
-    /// character 384 + colour.
-    Drawn {
-        height: usize,
-        width: usize,
-        cells: String,
-    },
-    /// A grid that is too large to draw.
-    Large { height: usize, width: usize },
-}
+pub(super) struct Grid(pub(super) String);
 
-/// The character of a colour.
+/// The character of a colour: its digit for 0 to 9, for any other colour the character 384 + colour.
 fn character(colour: i8) -> char {
     match u8::try_from(colour) {
         Ok(digit @ 0..=9) => (b'0' + digit) as char,
@@ -33,124 +22,86 @@ fn character(colour: i8) -> char {
     }
 }
 
-/// A row: the cells that can be drawn, and its full width.
+/// A row, or all rows so far: the cells that can be drawn, and the full size.
 #[derive(Default)]
-struct Row {
-    cells: String,
+struct Cells {
+    drawn: String,
     width: usize,
+    height: usize,
 }
 
-impl<'de> Deserialize<'de> for Row {
+impl<'de> Deserialize<'de> for Cells {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let expecting = "a row, a list of colours from -128 to 127";
-        fold_list(deserializer, expecting, |row: &mut Row, colour| {
+        fold_list(deserializer, expecting, |row: &mut Cells, colour| {
             if row.width < MAX_SIDE {
-                row.cells.push(character(colour));
+                row.drawn.push(character(colour));
             }
             row.width += 1;
+            Ok(())
         })
     }
 }
 
 impl<'de> Deserialize<'de> for Grid {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Rows;
-        impl<'de> Visitor<'de> for Rows {
-            type Value = Grid;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a grid, a list of rows")
+        let add = |grid: &mut Cells, row: Cells| {
+            if grid.height == 0 {
+                grid.width = row.width;
             }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Grid, A::Error> {
-                let (mut cells, mut width, mut height) = (String::new(), 0, 0);
-                while let Some(row) = list.next_element::<Row>()? {
-                    if height == 0 {
-                        width = row.width;
-                    } else if row.width != width {
-                        let message =
-                            format!("row of {} cells: expected {width}, as in row 0", row.width);
-                        return Err(A::Error::custom(message));
-                    }
-                    height += 1;
-                    cells.push_str(&row.cells);
-                    if height == MAX_SIDE {
-                        break;
-                    }
-                }
-                // Rows past the drawn ones are only counted.
-                while list.next_element::<IgnoredAny>()?.is_some() {
-                    height += 1;
-                }
-                Ok(if width.max(height) > MAX_SIDE {
-                    Grid::Large { height, width }
-                } else {
-                    Grid::Drawn {
-                        height,
-                        width,
-                        cells,
-                    }
-                })
+            let (found, expected) = (row.width, grid.width);
+            if found != expected {
+                return Err(format!(
+                    "row of {found} cells: expected {expected}, as in row 0"
+                ));
             }
-        }
-        deserializer.deserialize_seq(Rows)
+            if grid.height < MAX_SIDE {
+                grid.drawn += &row.drawn;
+            }
+            grid.height += 1;
+            Ok(())
+        };
+        let grid = fold_list(deserializer, "a grid, a list of rows", add)?;
+        let sides = format!("{}x{}", grid.height, grid.width);
+        Ok(Grid(if grid.width.max(grid.height) > MAX_SIDE {
+            sides
+        } else {
+            format!("{sides}:{}", grid.drawn)
+        }))
     }
 }
 
-/// The index of a grid in its table; -1 in the data if there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place(Option<u32>);
+/// The index of a grid in its table, or [`NONE`].
+pub(super) type Place = i32;
 
-impl Place {
-    pub(super) const NONE: Place = Place(None);
-
-    /// Whether both are known to be the same grid.
-    pub(super) fn is(self, other: Place) -> bool {
-        self.0.is_some() && self.0 == other.0
-    }
-
-    pub(super) fn exists(self) -> bool {
-        self.0.is_some()
-    }
-}
-
-impl Serialize for Place {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_i64(self.0.map_or(-1, i64::from))
-    }
-}
+/// The place of a grid that there is not.
+pub(super) const NONE: Place = -1;
 
 /// The distinct grids of a task: outputs mostly equal the expected ones.
 #[derive(Debug, Default)]
 pub(super) struct Grids {
-    texts: Vec<String>,
-    places: HashMap<String, u32>,
+    /// The texts by index.
+    pub(super) texts: Vec<String>,
+    places: HashMap<String, Place>,
 }
 
 impl Grids {
     /// Adds a grid, if there is one, and returns its index.
     pub(super) fn place(&mut self, grid: Option<Grid>) -> Place {
-        let Some(grid) = grid else {
-            return Place(None);
+        let Some(Grid(text)) = grid else {
+            return NONE;
         };
-        let next = self.texts.len() as u32;
-        let text = match grid {
-            // Whether two large grids are equal is not known.
-            Grid::Large { height, width } => {
-                self.texts.push(format!("{height}x{width}"));
-                return Place(Some(next));
-            }
-            Grid::Drawn {
-                height,
-                width,
-                cells,
-            } => format!("{height}x{width}:{cells}"),
+        let next = self.texts.len() as Place;
+        // Whether two large grids are equal is not known.
+        let place = if text.contains(':') {
+            *self.places.entry(text.clone()).or_insert(next)
+        } else {
+            next
         };
-        let place = *self.places.entry(text.clone()).or_insert(next);
         if place == next {
             self.texts.push(text);
         }
-        Place(Some(place))
+        place
     }
 
     /// Adds grids, exactly `count` of them: the rest are left out, and missing ones have no place.
@@ -161,13 +112,8 @@ impl Grids {
     ) -> Vec<Place> {
         let grids = grids.into_iter().take(count);
         let mut places: Vec<_> = grids.map(|grid| self.place(grid.into())).collect();
-        places.resize(count, Place::NONE);
+        places.resize(count, NONE);
         places
-    }
-
-    /// The texts by index: `HEIGHTxWIDTH:CELLS`, without cells if it is not drawn.
-    pub(super) fn into_texts(self) -> Vec<String> {
-        self.texts
     }
 }
 
@@ -186,29 +132,18 @@ mod tests {
 
     #[test]
     fn a_cell_takes_one_character() {
-        let expected = Grid::Drawn {
-            height: 2,
-            width: 2,
-            cells: "09\u{18a}\u{17f}".to_owned(),
-        };
-        assert_eq!(grid("[[0, 9], [10, -1]]"), expected);
+        assert_eq!(grid("[[0, 9], [10, -1]]").0, "2x2:09\u{18a}\u{17f}");
         let (low, high) = (character(-128), character(127));
         assert_eq!((low as u32, high as u32), (256, 511));
     }
 
     #[test]
     fn what_is_too_large_keeps_its_size_alone() {
-        assert!(matches!(square(MAX_SIDE), Grid::Drawn { ref cells, .. } if cells.len() == 10_000));
-        let (height, width) = (101, 101);
-        assert_eq!(square(101), Grid::Large { height, width });
-        for (height, text) in [(0, "[]"), (2, "[[], []]")] {
-            let empty = Grid::Drawn {
-                height,
-                width: 0,
-                cells: String::new(),
-            };
-            assert_eq!(grid(text), empty);
-        }
+        assert_eq!(square(MAX_SIDE).0.len(), "100x100:".len() + 10_000);
+        assert_eq!(square(101).0, "101x101");
+        assert_eq!(grid(&format!("[{}]", ["[1]"; 500].join(","))).0, "500x1");
+        assert_eq!(grid("[]").0, "0x0:");
+        assert_eq!(grid("[[], []]").0, "2x0:");
     }
 
     #[test]
@@ -231,12 +166,11 @@ mod tests {
     #[test]
     fn equal_grids_have_one_place() {
         let mut grids = Grids::default();
-        let [a, b, c] = ["[[1]]", "[[2]]", "[[1]]"].map(|text| grids.place(Some(grid(text))));
-        assert!(a.is(c) && !a.is(b));
-        let none = grids.place(None);
-        assert!(!none.exists() && !none.is(none));
+        let places = ["[[1]]", "[[2]]", "[[1]]"].map(|text| grids.place(Some(grid(text))));
+        assert_eq!(places, [0, 1, 0]);
+        assert_eq!(grids.place(None), NONE);
         let large = [101, 101].map(|side| grids.place(Some(square(side))));
-        assert!(!large[0].is(large[1]));
-        assert_eq!(grids.into_texts(), ["1x1:1", "1x1:2", "101x101", "101x101"]);
+        assert_eq!(large, [2, 3]);
+        assert_eq!(grids.texts, ["1x1:1", "1x1:2", "101x101", "101x101"]);
     }
 }

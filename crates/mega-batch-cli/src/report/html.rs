@@ -1,6 +1,6 @@
-//! Text in the markup of the page.
+//! Text in the markup of the page, and the parts that it has several of.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use mega_batch::escaped;
 
@@ -41,10 +41,33 @@ impl fmt::Display for Text {
 macro_rules! add {
     ($html:expr, $($text:tt)*) => {{
         // Writing into a string cannot fail.
-        let _ = write!($html, $($text)*);
+        let _ = std::fmt::Write::write_fmt(&mut $html, format_args!($($text)*));
     }};
 }
 pub(super) use add;
+
+/// A count out of a total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Share {
+    pub(super) right: u64,
+    pub(super) of: u64,
+}
+
+impl Share {
+    /// The share from 0 to 1; `None` if the total is 0.
+    pub(super) fn ratio(self) -> Option<f64> {
+        (self.of > 0).then(|| (self.right as f64 / self.of as f64).clamp(0.0, 1.0))
+    }
+
+    /// ` · test 1 of 2`; nothing if no output is known.
+    pub(super) fn of_tests(self) -> String {
+        let Self { right, of } = self;
+        match of {
+            0 => String::new(),
+            _ => format!(" · test {right} of {of}"),
+        }
+    }
+}
 
 /// A program's name, and the file that it was read from.
 pub(super) fn program(name: &Text, file: Option<&Text>) -> String {
@@ -53,6 +76,78 @@ pub(super) fn program(name: &Text, file: Option<&Text>) -> String {
         add!(html, " <span class=\"file\">{file}</span>");
     }
     html
+}
+
+/// A bar that is filled to this share in the colour of a class; its figure stands beside it.
+pub(super) fn bar(class: &str, share: f64) -> String {
+    let percent = 100.0 * share;
+    format!("<span class=\"line\"><i class=\"{class}\" style=\"width:{percent:.1}%\"></i></span>")
+}
+
+/// A panel under its title; empty without a body.
+pub(super) fn panel(id: &str, title: &str, total: Option<u64>, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    let total = total.map_or_else(String::new, |total| {
+        format!(" <span class=\"total\">{}</span>", thousands(total))
+    });
+    format!("<section id=\"{id}\" class=\"panel\"><h2>{title}{total}</h2>{body}</section>\n")
+}
+
+/// A table with names in its first column and numbers in the others.
+pub(super) fn table<const N: usize>(
+    title: &str,
+    columns: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) -> String {
+    let mut html = format!(
+        "<div class=\"scrolled\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\"><table><thead><tr>"
+    );
+    for name in columns {
+        add!(html, "<th scope=\"col\">{name}</th>");
+    }
+    html += "</tr></thead><tbody>\n";
+    for row in rows {
+        for (at, cell) in row.iter().enumerate() {
+            match at {
+                0 => add!(html, "<tr><th scope=\"row\">{cell}</th>"),
+                _ => add!(html, "<td>{cell}</td>"),
+            }
+        }
+        html += "</tr>\n";
+    }
+    html + "</tbody></table></div>"
+}
+
+/// A notice that a reader should see first.
+pub(super) fn notice(title: &str, text: &str) -> String {
+    format!("<p class=\"notice\"><b>{title}</b> {text}</p>\n")
+}
+
+/// A figure with a line of explanation.
+pub(super) fn figure(title: &str, value: &str, about: &str) -> String {
+    format!("<div><dt>{title}</dt><dd>{value}<small>{about}</small></dd></div>\n")
+}
+
+/// A figure that is a part of a whole; `more` follows the percentage.
+pub(super) fn share(title: &str, share: Share, class: &str, more: &str) -> String {
+    let ratio = share.ratio().unwrap_or(0.0);
+    let value = format!(
+        "{}<span class=\"of\"> of {}</span>{}",
+        thousands(share.right),
+        thousands(share.of),
+        bar(class, ratio)
+    );
+    figure(title, &value, &(percent(ratio) + more))
+}
+
+/// How a document was made.
+pub(super) fn workers(workers: u64) -> String {
+    match workers {
+        1 => "1 worker".to_owned(),
+        workers => format!("{} workers", thousands(workers)),
+    }
 }
 
 /// How many elements of a list are not shown; empty if none.

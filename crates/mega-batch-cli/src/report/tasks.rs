@@ -1,83 +1,40 @@
-//! [`Tasks`]: the results of each task, with its grids, counted and packed while reading.
+//! [`Tasks`]: the tasks of a run, counted and turned into cards while reading.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 
 use super::bounded::{First, Text, fold_list};
-use super::grids::{Grid, Grids, Place};
-use super::outcomes::Program;
-
-/// The most tasks with a card; the totals include all.
-const CARDS: usize = 2000;
-
-/// The most bytes of grids on a page; tasks past that have a card without grids.
-const GRID_BYTES: usize = 32 << 20;
-
-/// The most pairs of a task that are drawn, train and test each.
-pub(super) const PAIRS: usize = 12;
+use super::cards::{Card, Cards, PAIRS, Pair, Pairs, State, right_of};
+use super::grids::Grid;
+use super::html::{Share, add, bar, percent, program};
+use crate::table::thousands;
 
 /// The most programs of a task that are shown.
 const BEST: usize = 3;
 
 /// The state of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum State {
+enum TaskState {
     Solved,
     Unsolved,
     Untried,
 }
 
-impl State {
-    pub(super) const ALL: [State; 3] = [State::Solved, State::Unsolved, State::Untried];
-
-    /// The word for people; it is also the CSS class of its colour.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            State::Solved => "solved",
-            State::Unsolved => "unsolved",
-            State::Untried => "untried",
-        }
-    }
-}
+/// By [`TaskState`].
+pub(super) const STATES: [State; 3] = [
+    ("solved", "solved"),
+    ("unsolved", "unsolved"),
+    ("untried", "untried"),
+];
 
 /// Bins of the tasks' scores: tenths, and one for all cells right.
 pub(super) const STEPS: usize = 11;
 
-/// How much of a document is on the page.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    /// How many tasks there are.
-    pub(super) total: usize,
-    /// Tasks with a card, but without grids for lack of room.
-    pub(super) without_grids: usize,
-    grid_bytes: usize,
-}
-
-impl Room {
-    /// Counts a task; returns whether there is room for its card, and removes its grids if there is none for them.
-    pub(super) fn add(&mut self, data: &mut Option<String>) -> bool {
-        self.total += 1;
-        if self.total > CARDS {
-            return false;
-        }
-        let bytes = data.as_ref().map_or(0, String::len);
-        if self.grid_bytes + bytes > GRID_BYTES {
-            *data = None;
-            self.without_grids += 1;
-        } else {
-            self.grid_bytes += bytes;
-        }
-        true
-    }
-}
-
 /// All tasks.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    /// Those with a card, in the document's order.
-    pub(super) cards: Vec<Task>,
-    pub(super) room: Room,
-    /// Counts by [`State`].
+    pub(super) cards: Cards,
+    /// Counts by state, in the order of [`STATES`].
     pub(super) states: [u64; 3],
     /// Tasks by the share of train cells that their best program has right, if they have one.
     pub(super) scores: [u64; STEPS],
@@ -85,93 +42,11 @@ pub(super) struct Tasks {
     pub(super) tests: Share,
 }
 
-/// A count out of a total.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Share {
-    pub(super) right: u64,
-    pub(super) of: u64,
-}
-
-impl Share {
-    /// The share from 0 to 1; `None` if the total is 0.
-    pub(super) fn ratio(self) -> Option<f64> {
-        (self.of > 0).then(|| (self.right as f64 / self.of as f64).clamp(0.0, 1.0))
-    }
-
-    /// How many outputs are right, of those whose expected grid is known.
-    pub(super) fn of_right<T>(
-        outputs: &[T],
-        expected: &[Place],
-        is_right: impl Fn(&T, Place) -> bool,
-    ) -> Self {
-        let known = outputs
-            .iter()
-            .zip(expected)
-            .filter(|(_, place)| place.exists());
-        known.fold(Self::default(), |share, (output, expected)| Self {
-            right: share.right + u64::from(is_right(output, *expected)),
-            of: share.of + 1,
-        })
-    }
-}
-
-/// A task with a card.
-#[derive(Debug)]
-pub(super) struct Task {
-    pub(super) id: Text,
-    pub(super) state: State,
-    pub(super) candidates: Option<u64>,
-    pub(super) behaviours: Option<u64>,
-    pub(super) behaviours_dropped: u64,
-    /// Pairs that are not drawn.
-    pub(super) pairs_left_out: usize,
-    pub(super) best: Vec<Ranked>,
-    /// The test inputs with a right attempt.
-    pub(super) tests: Share,
-    /// Its grids as a line of JSON, if there is room.
-    pub(super) data: Option<String>,
-}
-
-impl Task {
-    /// The share of train cells that the best program has right.
-    pub(super) fn score(&self) -> Option<f64> {
-        self.best.first()?.train_cells.ratio()
-    }
-}
-
-/// One of the best programs of a task.
-#[derive(Debug)]
-pub(super) struct Ranked {
-    pub(super) program: Program,
-    pub(super) steps: Option<u64>,
-    /// How many candidates have this behaviour.
-    pub(super) candidates: Option<u64>,
-    pub(super) train_pairs: Share,
-    pub(super) train_cells: Share,
-    /// Test pairs whose output is known.
-    pub(super) tests: Share,
-}
-
-/// The grids of a task as the script reads them.
-#[derive(Serialize)]
-struct Data {
-    /// The distinct grids.
-    grids: Vec<String>,
-    /// How many of the pairs are train pairs.
-    trains: usize,
-    /// Input and expected output of each pair.
-    pairs: Vec<[Place; 2]>,
-    /// The output of each of the best programs on each pair.
-    best: Vec<Vec<Place>>,
-    /// What is submitted for each test pair.
-    attempts: Vec<Vec<Place>>,
-}
-
 #[derive(Deserialize)]
 #[serde(expecting = "an object, what became of a task")]
 struct Entry {
     task: Text,
-    state: State,
+    state: TaskState,
     candidates: Option<u64>,
     behaviours: Option<u64>,
     #[serde(default)]
@@ -182,13 +57,6 @@ struct Entry {
     best: First<Best, BEST>,
     #[serde(default)]
     attempts: First<First<Option<Grid>, 2>, PAIRS>,
-}
-
-#[derive(Deserialize)]
-#[serde(expecting = "a pair with an input")]
-pub(super) struct Pair {
-    pub(super) input: Grid,
-    pub(super) output: Option<Grid>,
 }
 
 #[derive(Deserialize)]
@@ -206,103 +74,113 @@ struct Best {
     test: First<Option<Grid>, PAIRS>,
 }
 
-/// Input and expected output of each pair, the train pairs first.
-pub(super) fn pairs(
-    grids: &mut Grids,
-    train: First<Pair, PAIRS>,
-    test: First<Pair, PAIRS>,
-) -> Vec<[Place; 2]> {
-    let pairs = train.kept.into_iter().chain(test.kept);
-    pairs
-        .map(|pair| [Some(pair.input), pair.output].map(|grid| grids.place(grid)))
-        .collect()
+impl Best {
+    /// A list item; `train` is the number of train pairs, `tests` the test pairs that are right.
+    fn html(&self, train: usize, tests: Share) -> String {
+        let mut html = format!(
+            "<li>{} <span class=\"facts\">train {} of {} pairs, {} of {} cells{}",
+            program(&self.program, self.file.as_ref()),
+            thousands(self.train_right),
+            thousands(train as u64),
+            thousands(self.train_cells_right),
+            thousands(self.train_cells),
+            tests.of_tests()
+        );
+        if let Some(steps) = self.steps {
+            add!(html, " · {} steps", thousands(steps));
+        }
+        if let Some(candidates) = self.candidates.filter(|&candidates| candidates > 1) {
+            add!(html, " · {} candidates do the same", thousands(candidates));
+        }
+        html + "</span></li>"
+    }
 }
 
 impl Tasks {
     fn add(&mut self, entry: Entry) {
-        let mut task = Task::new(entry);
-        self.states[task.state as usize] += 1;
-        self.tests.right += task.tests.right;
-        self.tests.of += task.tests.of;
-        if let Some(score) = task.score() {
-            self.scores[(score * (STEPS - 1) as f64) as usize] += 1;
-        }
-        if self.room.add(&mut task.data) {
-            self.cards.push(task);
-        }
-    }
-}
-
-impl Task {
-    fn new(entry: Entry) -> Self {
-        let mut grids = Grids::default();
-        let trains = entry.train.kept.len();
-        let train_pairs = entry.train.total as u64;
-        let pairs_left_out = entry.train.left_out() + entry.test.left_out();
-        let pairs = pairs(&mut grids, entry.train, entry.test);
-        let expected: Vec<Place> = pairs[trains..].iter().map(|&[_, output]| output).collect();
-
-        let (mut best, mut outputs) = (Vec::new(), Vec::new());
-        for ranked in entry.best.kept {
-            let mut of_program = grids.places(ranked.train.kept, trains);
-            let on_tests = grids.places(ranked.test.kept, expected.len());
-            let tests =
-                Share::of_right(&on_tests, &expected, |output, expected| output.is(expected));
+        let (state, train) = (entry.state as usize, entry.train.total);
+        let mut pairs = Pairs::new(entry.train, entry.test);
+        let expected = pairs.expected();
+        let (mut names, mut programs, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut first = None;
+        for mut best in entry.best.kept {
+            let on_train = std::mem::take(&mut best.train.kept);
+            let mut of_program = pairs.grids.places(on_train, pairs.trains);
+            let on_tests = std::mem::take(&mut best.test.kept);
+            let on_tests = pairs.grids.places(on_tests, expected.len());
+            let tests = right_of(&on_tests, &expected, |output, expected| *output == expected);
             of_program.extend(on_tests);
             outputs.push(of_program);
-            best.push(Ranked {
-                program: Program {
-                    name: ranked.program,
-                    file: ranked.file,
-                },
-                steps: ranked.steps,
-                candidates: ranked.candidates,
-                train_pairs: Share {
-                    right: ranked.train_right,
-                    of: train_pairs,
-                },
-                train_cells: Share {
-                    right: ranked.train_cells_right,
-                    of: ranked.train_cells,
-                },
-                tests,
-            });
+            programs.push(best.html(train, tests));
+            let (right, of) = (best.train_cells_right, best.train_cells);
+            first.get_or_insert((best.train_right, Share { right, of }));
+            names.extend(
+                [Some(best.program), best.file]
+                    .into_iter()
+                    .flatten()
+                    .map(|it| it.0),
+            );
         }
-
         let attempts = entry.attempts.kept.into_iter().take(expected.len());
         let attempts = attempts.map(|attempts| {
-            let attempts = attempts.kept.into_iter();
-            attempts.map(|grid| grids.place(grid)).collect()
+            let count = attempts.kept.len();
+            pairs.grids.places(attempts.kept, count)
         });
-        let attempts: Vec<Vec<Place>> = attempts.collect();
-        let tests = Share::of_right(&attempts, &expected, |attempts, expected| {
-            attempts.iter().any(|attempt| attempt.is(expected))
+        let attempts: Vec<_> = attempts.collect();
+        let tests = right_of(&attempts, &expected, |attempts, expected| {
+            attempts.contains(&expected)
         });
-
-        let data = Data {
-            grids: grids.into_texts(),
-            trains,
-            pairs,
-            best: outputs,
-            attempts,
-        };
-        Self {
-            id: entry.task,
-            state: entry.state,
-            candidates: entry.candidates,
-            behaviours: entry.behaviours,
-            behaviours_dropped: entry.behaviours_dropped,
-            pairs_left_out,
-            best,
-            tests,
-            data: serde_json::to_string(&data).ok(),
+        self.states[state] += 1;
+        self.tests.right += tests.right;
+        self.tests.of += tests.of;
+        let score = first.and_then(|(_, cells)| cells.ratio());
+        if let Some(score) = score {
+            self.scores[(score * (STEPS - 1) as f64) as usize] += 1;
         }
+        let about = entry.candidates.map(|candidates| {
+            let mut text = format!("{} candidates", thousands(candidates));
+            if let Some(behaviours) = entry.behaviours {
+                add!(text, " of {} behaviours", thousands(behaviours));
+            }
+            if entry.behaviours_dropped > 0 {
+                add!(text, ", {} dropped", thousands(entry.behaviours_dropped));
+            }
+            text
+        });
+        self.cards.add(Card {
+            id: entry.task,
+            state: STATES[state],
+            score,
+            names,
+            told: match first {
+                None => "no program gives a grid".to_owned(),
+                Some((right, _)) => format!(
+                    "{}<span>train {} of {}, {} of cells{}</span>",
+                    bar(STATES[state].0, score.unwrap_or(0.0)),
+                    thousands(right),
+                    thousands(train as u64),
+                    percent(score.unwrap_or(0.0)),
+                    tests.of_tests()
+                ),
+            },
+            about: about.into_iter().collect(),
+            programs,
+            pairs_left_out: pairs.left_out,
+            data: pairs.data(&outputs, &attempts, None),
+        });
     }
 }
 
 impl<'de> Deserialize<'de> for Tasks {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        fold_list(deserializer, "a list of tasks", Tasks::add)
+        fold_list(
+            deserializer,
+            "a list of tasks",
+            |tasks: &mut Self, entry| {
+                tasks.add(entry);
+                Ok(())
+            },
+        )
     }
 }
 
@@ -311,12 +189,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::report::cards::{CARDS, GRID_BYTES};
 
     fn tasks(document: &Value) -> Tasks {
         serde_json::from_value(document.clone()).unwrap()
     }
 
-    fn data(task: &Task) -> Value {
+    fn data(task: &Card) -> Value {
         serde_json::from_str(task.data.as_deref().unwrap()).unwrap()
     }
 
@@ -331,21 +210,21 @@ mod tests {
                 "train": [[[2]]], "test": [[[2]], [[7]], [[8]]]}],
              "attempts": [[[[5]], [[2]]], [[[7]], null]]}
         ]));
-        assert_eq!((tasks.room.total, tasks.states), (2, [0, 1, 1]));
+        assert_eq!((tasks.cards.total, tasks.states), (2, [0, 1, 1]));
         assert_eq!(tasks.scores.iter().sum::<u64>(), 1);
         assert_eq!(tasks.scores[5], 1);
         assert_eq!(tasks.tests, Share { right: 1, of: 1 });
-        let [a, b] = &tasks.cards[..] else {
+        let [a, b] = &tasks.cards.kept[..] else {
             panic!("{tasks:?}");
         };
-        assert_eq!((a.score(), b.score()), (None, Some(0.5)));
+        assert_eq!((a.score, b.score), (None, Some(0.5)));
         assert_eq!(
             data(a),
             json!({"grids": ["1x1:1", "1x1:2", "1x1:3"], "trains": 1, "pairs": [[0, 1], [2, -1]],
                 "best": [], "attempts": []})
         );
-        assert_eq!(b.best[0].tests, Share { right: 1, of: 1 });
-        assert_eq!(b.best[0].train_pairs, Share { right: 1, of: 2 });
+        let told = "<li><code>p</code> <span class=\"facts\">train 1 of 2 pairs, 1 of 2 cells · test 1 of 1</span></li>";
+        assert_eq!(b.programs, [told]);
         assert_eq!(
             data(b),
             json!({"grids": ["1x1:1", "1x1:2", "1x1:3", "1x1:7", "1x1:5"], "trains": 2,
@@ -361,29 +240,33 @@ mod tests {
             "test": [pair]});
         let tasks = tasks(&json!(vec![task; CARDS + 3]));
         assert_eq!(
-            (tasks.room.total, tasks.states[0]),
+            (tasks.cards.total, tasks.states[0]),
             (CARDS + 3, CARDS as u64 + 3)
         );
-        assert_eq!(tasks.cards.len(), CARDS);
-        assert_eq!(tasks.cards[0].pairs_left_out, 5);
-        assert_eq!(data(&tasks.cards[0])["trains"], PAIRS);
+        assert_eq!(tasks.cards.kept.len(), CARDS);
+        assert_eq!(tasks.cards.kept[0].pairs_left_out, 5);
+        assert_eq!(data(&tasks.cards.kept[0])["trains"], PAIRS);
     }
 
     #[test]
     fn grids_past_the_room_of_a_page_are_left_out() {
         let pair = json!({"input": vec![vec![1; 30]; 30]});
         let task = json!({"task": "a", "state": "untried", "train": [pair], "test": []});
-        let entry = || Entry::deserialize(&task).unwrap();
-        let bytes = Task::new(entry()).data.unwrap().len();
+        let bytes = tasks(&json!([task])).cards.kept[0]
+            .data
+            .as_ref()
+            .unwrap()
+            .len();
         assert!((900..1100).contains(&bytes), "{bytes}");
         let mut tasks = Tasks::default();
-        tasks.room.grid_bytes = GRID_BYTES - 2 * bytes - 1;
+        tasks.cards.grid_bytes = GRID_BYTES - 2 * bytes - 1;
         for _ in 0..4 {
-            tasks.add(entry());
+            tasks.add(Entry::deserialize(&task).unwrap());
         }
-        let kept: Vec<_> = tasks.cards.iter().map(|task| task.data.is_some()).collect();
+        let cards = tasks.cards.kept.iter();
+        let kept: Vec<_> = cards.map(|card| card.data.is_some()).collect();
         assert_eq!(
-            (kept, tasks.room.without_grids),
+            (kept, tasks.cards.without_grids),
             (vec![true, true, false, false], 2)
         );
     }

@@ -36,17 +36,9 @@ const HIGHEST: usize = 30_000;
 pub(crate) struct Picture {
     width: usize,
     height: usize,
-    rectangles: Vec<Rectangle>,
+    /// Each with its place, width and height.
+    rectangles: Vec<([usize; 4], Colour)>,
     texts: Vec<(usize, usize, String)>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Rectangle {
-    x: usize,
-    y: usize,
-    width: usize,
-    height: usize,
-    colour: Colour,
 }
 
 impl Picture {
@@ -98,16 +90,6 @@ impl Picture {
         self.texts.push((x, y, letters));
     }
 
-    fn rectangle(&mut self, [x, y, width, height]: [usize; 4], colour: Colour) {
-        self.rectangles.push(Rectangle {
-            x,
-            y,
-            width,
-            height,
-            colour,
-        });
-    }
-
     /// Adds a grid, with a mark in the cells that differ from `other`. Returns its width and height.
     fn grid(&mut self, x: usize, y: usize, grid: &Grid, other: Option<&Grid>) -> (usize, usize) {
         let longer = grid.height().max(grid.width()).max(1);
@@ -115,15 +97,15 @@ impl Picture {
         // Between smaller cells lines would hide them.
         let line = usize::from(cell > 3);
         let (width, height) = (grid.width() * cell + line, grid.height() * cell + line);
-        self.rectangle([x, y, width, height], LINES);
+        self.rectangles.push(([x, y, width, height], LINES));
         for (i, row) in grid.rows().enumerate() {
             let top = y + i * cell + line;
             let mut left = x + line;
             // Without lines between them, equal cells are one rectangle.
             let runs = row.chunk_by(|a, b| line == 0 && a == b);
             for run in runs {
-                let size = [run.len() * cell - line, cell - line];
-                self.rectangle([left, top, size[0], size[1]], colour_of(run[0]));
+                let place = [left, top, run.len() * cell - line, cell - line];
+                self.rectangles.push((place, colour_of(run[0])));
                 left += run.len() * cell;
             }
         }
@@ -136,7 +118,7 @@ impl Picture {
                 if differs(other, i, j, colour) {
                     let within = (cell - third) / 2 + line;
                     let place = [x + j * cell + within, y + i * cell + within, third, third];
-                    self.rectangle(place, against(colour_of(colour)));
+                    self.rectangles.push((place, against(colour_of(colour))));
                 }
             }
         }
@@ -152,14 +134,7 @@ impl Picture {
              <rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>\n",
             hex(GROUND)
         );
-        for rectangle in &self.rectangles {
-            let Rectangle {
-                x,
-                y,
-                width,
-                height,
-                colour,
-            } = rectangle;
+        for ([x, y, width, height], colour) in &self.rectangles {
             // Writing to a string does not fail.
             let _ = writeln!(
                 text,
@@ -196,8 +171,8 @@ impl Picture {
                 pixel.copy_from_slice(&<[u8; 3]>::from(colour));
             }
         };
-        for it in &self.rectangles {
-            (it.y..it.y + it.height).for_each(|y| fill(it.x, y, it.width, it.colour));
+        for &([x, y, width, height], colour) in &self.rectangles {
+            (y..y + height).for_each(|y| fill(x, y, width, colour));
         }
         for (x, y, letters) in &self.texts {
             for (at, letter) in letters.chars().enumerate() {
@@ -285,8 +260,8 @@ mod tests {
         );
         let cells = &picture.rectangles[1..];
         assert_eq!(cells.len(), 4);
-        for (cell, colour) in cells.iter().zip([1, 2, 3, -4]) {
-            let place = 3 * ((cell.y + cell.height - 1) * width + cell.x + cell.width - 1);
+        for (([x, y, side, height], _), colour) in cells.iter().zip([1, 2, 3, -4]) {
+            let place = 3 * ((y + height - 1) * width + x + side - 1);
             assert_eq!(pixels[place..place + 3], <[u8; 3]>::from(colour_of(colour)));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-use arc_dsl::{Grid, Task, Value};
+use arc_dsl::{Grid, Value};
 use serde::Serialize;
 
 use super::{Attempts, Behaviour};
@@ -74,13 +74,26 @@ impl TaskDetails {
         let tasks = batch.tasks().iter().enumerate().zip(&best);
         let details = tasks.map(|((at, task), best)| {
             let behaviours = &attempts.by_task()[at];
+            let expected = task.train.iter().filter_map(|pair| pair.output.as_ref());
+            let train_cells = expected.map(|grid| grid.cells().len()).sum();
             let best = best.iter().map(|it| {
                 let job = Job {
                     program: it.program,
                     task: at as u32,
                 };
                 let train = outputs.get(&job).cloned().unwrap_or_default();
-                behaviour_details(batch, task, it, train)
+                let program = batch.program(job);
+                BehaviourDetails {
+                    program: program.name().to_owned(),
+                    file: program.source().map(str::to_owned),
+                    steps: it.steps,
+                    candidates: it.candidates,
+                    train_right: it.train_right,
+                    train_cells_right: it.train_cells_right,
+                    train_cells,
+                    train: rows(train),
+                    test: rows(it.tests.clone()),
+                }
             });
             let submitted = attempts.of_task(at).into_iter().zip(task.test_places());
             let submitted = submitted.filter_map(|(attempts, place)| place.map(|_| attempts));
@@ -107,26 +120,8 @@ fn pair_details(pair: &arc_dsl::Pair) -> PairDetails {
     }
 }
 
-fn behaviour_details(
-    batch: &Batch<'_>,
-    task: &Task,
-    behaviour: &Behaviour,
-    train: Outputs,
-) -> BehaviourDetails {
-    let program = &batch.programs()[behaviour.program as usize];
-    let expected = task.train.iter().filter_map(|pair| pair.output.as_ref());
-    let rows = |grids: Vec<Option<Grid>>| grids.into_iter().map(|it| it.map(Rows)).collect();
-    BehaviourDetails {
-        program: program.name().to_owned(),
-        file: program.source().map(str::to_owned),
-        steps: behaviour.steps,
-        candidates: behaviour.candidates,
-        train_right: behaviour.train_right,
-        train_cells_right: behaviour.train_cells_right,
-        train_cells: expected.map(|grid| grid.cells().len()).sum(),
-        train: rows(train),
-        test: rows(behaviour.tests.clone()),
-    }
+fn rows(grids: Outputs) -> Vec<Option<Rows<Grid>>> {
+    grids.into_iter().map(|it| it.map(Rows)).collect()
 }
 
 /// A candidate's outputs on the train pairs of its task.

@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 use arc_cpu::{Compiled, Machine, Stop};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Sample, Value};
 
-use super::evaluator::{Ahead, Evaluation, Evaluator, PassedOn, caught};
-use super::merging::LoneBatt;
+use super::evaluator::{Ahead, Evaluation, PassedOn, caught};
+use super::merging::by_lone_batt;
 use crate::backend::{Counts, EvaluatedBy};
 use crate::compilers::Compilers;
 use crate::options::{Backend, Options};
@@ -37,8 +37,8 @@ use crate::panics::message;
 /// The evaluators of a thread. Earlier evaluations do not affect later ones.
 #[derive(Debug)]
 pub(super) struct Chain {
-    machine: MachineEvaluator,
-    reference: ReferenceEvaluator,
+    machine: Machine,
+    reference: Interpreter,
     pub(super) counts: Counts,
 }
 
@@ -55,8 +55,8 @@ impl Chain {
     /// Evaluators with these limits.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            machine: MachineEvaluator(Machine::new(limits)),
-            reference: ReferenceEvaluator(Interpreter::new(limits.clone())),
+            machine: Machine::new(limits),
+            reference: Interpreter::new(limits.clone()),
             counts: Counts::default(),
         }
     }
@@ -78,21 +78,21 @@ impl Chain {
                 by_reference: None,
             })
         };
-        if let Ok(answer) = ahead.evaluate(evaluation) {
+        if let Some(answer) = ahead.take(evaluation) {
             return without_reference(answer, ahead.by);
         }
         if is_stopped {
             return None;
         }
         let mut bailed_out = None;
-        match self.machine.evaluate(evaluation) {
+        match by_machine(&mut self.machine, evaluation) {
             Ok(answer) => return without_reference(answer, EvaluatedBy::Machine),
             Err(PassedOn::BailedOut(reason)) => {
                 *self.counts.bail_outs.entry(reason).or_default() += 1;
                 bailed_out = Some(reason);
             }
             Err(PassedOn::Panicked) => self.counts.panics += 1,
-            Err(PassedOn::Unanswered | PassedOn::AtBound) => {}
+            Err(PassedOn::Unanswered) => {}
         }
         let began = Instant::now();
         let (answer, by) = self.ask_reference(evaluation, compilers);
@@ -113,123 +113,111 @@ impl Chain {
         evaluation: &Evaluation<'_>,
         compilers: &Compilers,
     ) -> (Answer, EvaluatedBy) {
-        let mut answer = self.reference.evaluate(evaluation);
+        let answer = by_reference(&mut self.reference, evaluation);
         let is_limit = matches!(answer.outcome, Outcome::Limit(_));
         if is_limit && Backend::allows(&evaluation.options.limits) {
-            if let Ok(by_machine) = self.ask_past_bound(evaluation, compilers) {
+            if let Some(by_machine) = self.ask_past_bound(evaluation, compilers) {
                 return (by_machine, EvaluatedBy::Machine);
             }
-            answer = LoneBatt.evaluate(evaluation).unwrap_or(answer);
+            if let Some(by_batt) = by_lone_batt(evaluation) {
+                return (by_batt, EvaluatedBy::Reference);
+            }
         }
         (answer, EvaluatedBy::Reference)
     }
 
-    /// Asks the machine, with the program compiled for this evaluation.
+    /// Asks the machine, with the program compiled for this evaluation, unless it was asked before.
     #[cold]
     fn ask_past_bound(
         &mut self,
         evaluation: &Evaluation<'_>,
         compilers: &Compilers,
-    ) -> Result<Answer, PassedOn> {
+    ) -> Option<Answer> {
         if evaluation.compiled.is_some() {
-            return Err(PassedOn::AtBound);
+            return None;
         }
-        let compiled = compilers.compile(evaluation.program);
-        let compiled = compiled.map_err(|_| PassedOn::Unanswered)?;
-        self.machine.evaluate(&Evaluation {
+        let compiled = compilers.compile(evaluation.program).ok()?;
+        let evaluation = Evaluation {
             compiled: Some(&compiled),
             ..*evaluation
-        })
+        };
+        by_machine(&mut self.machine, &evaluation).ok()
     }
 }
 
-/// Evaluates compiled programs.
-#[derive(Debug)]
-struct MachineEvaluator(Machine);
-
-impl MachineEvaluator {
-    /// The result of `run`. If it panics, the machine is replaced.
-    fn attempt(
-        &mut self,
-        limits: &Limits,
-        run: impl FnOnce(&mut Machine) -> Result<Answer, PassedOn>,
-    ) -> Result<Answer, PassedOn> {
-        let machine = &mut self.0;
-        caught(|| run(machine)).unwrap_or_else(|_| {
-            self.0 = Machine::new(limits);
-            Err(PassedOn::Panicked)
-        })
-    }
+/// The result of `run` on a machine, which is replaced if that panics.
+fn attempt(
+    machine: &mut Machine,
+    limits: &Limits,
+    run: impl FnOnce(&mut Machine) -> Result<Answer, PassedOn>,
+) -> Result<Answer, PassedOn> {
+    caught(|| run(machine)).unwrap_or_else(|_| {
+        *machine = Machine::new(limits);
+        Err(PassedOn::Panicked)
+    })
 }
 
-impl Evaluator for MachineEvaluator {
-    #[inline]
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
-        let Evaluation {
-            compiled,
-            pair,
-            options,
-            ..
-        } = evaluation;
-        let program: &Compiled = compiled.ok_or(PassedOn::Unanswered)?;
-        self.attempt(&options.limits, |machine| {
-            let expected = pair.output.as_ref();
-            let output = match expected {
-                Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
-                    machine.run_against(program, &pair.input, expected)
-                }
-                _ => machine.run(program, &pair.input).map(Some),
-            };
-            let answer = output.and_then(|output| {
-                let Some(output) = output else {
-                    return Ok(Outcome::Mismatch.into());
-                };
-                let outcome = Outcome::compare(expected, |expected| output.equals(expected));
-                let output = is_wanted(options, &outcome).then(|| output.value());
-                let output = output.transpose()?;
-                Ok(Answer { outcome, output })
-            });
-            answer.or_else(|stop| match stop {
-                Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
-                Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
-            })
-        })
-    }
-}
-
-/// Interprets programs. It is not an [`Evaluator`], since it always answers.
-#[derive(Debug)]
-struct ReferenceEvaluator(Interpreter);
-
-impl ReferenceEvaluator {
-    /// The answer, even if the reference panics. A program that takes train pairs gets those of the task, and
-    /// [`Value::Nothing`] as the expected output.
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Answer {
-        let &Evaluation {
-            program,
-            task,
-            pair,
-            options,
-            ..
-        } = evaluation;
-        let result = caught(|| {
-            let input = &pair.input;
-            if program.inputs().len() == 1 {
-                return match &pair.output {
-                    Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
-                        self.0.run_against(program, input, expected)
-                    }
-                    _ => self.0.run(program, input.clone()).map(Some),
-                };
+/// The answer of a machine, which runs compiled programs.
+#[inline]
+fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
+    let Evaluation {
+        compiled,
+        pair,
+        options,
+        ..
+    } = evaluation;
+    let program: &Compiled = compiled.ok_or(PassedOn::Unanswered)?;
+    attempt(machine, &options.limits, |machine| {
+        let expected = pair.output.as_ref();
+        let output = match expected {
+            Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
+                machine.run_against(program, &pair.input, expected)
             }
-            let sample = Sample {
-                train: task.train_pairs(),
-                ..Sample::alone(input.clone().into())
+            _ => machine.run(program, &pair.input).map(Some),
+        };
+        let answer = output.and_then(|output| {
+            let Some(output) = output else {
+                return Ok(Outcome::Mismatch.into());
             };
-            self.0.run_on(program, sample.into_inputs()).map(Some)
+            let outcome = Outcome::compare(expected, |expected| output.equals(expected));
+            let output = is_wanted(options, &outcome).then(|| output.value());
+            let output = output.transpose()?;
+            Ok(Answer { outcome, output })
         });
-        answer(result, pair, options)
-    }
+        answer.or_else(|stop| match stop {
+            Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
+            Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
+        })
+    })
+}
+
+/// The answer of the reference, even if it panics. A program that takes train pairs gets those of the task, and
+/// [`Value::Nothing`] as the expected output.
+fn by_reference(reference: &mut Interpreter, evaluation: &Evaluation<'_>) -> Answer {
+    let &Evaluation {
+        program,
+        task,
+        pair,
+        options,
+        ..
+    } = evaluation;
+    let result = caught(|| {
+        let input = &pair.input;
+        if program.inputs().len() == 1 {
+            return match &pair.output {
+                Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
+                    reference.run_against(program, input, expected)
+                }
+                _ => reference.run(program, input.clone()).map(Some),
+            };
+        }
+        let sample = Sample {
+            train: task.train_pairs(),
+            ..Sample::alone(input.clone().into())
+        };
+        reference.run_on(program, sample.into_inputs()).map(Some)
+    });
+    answer(result, pair, options)
 }
 
 /// The answer for a result of the reference, which is nothing if it is known to be wrong, or for its panic.
@@ -288,19 +276,18 @@ mod tests {
             pair: &pair,
             options: &options,
         };
-        let mut machine = MachineEvaluator(Machine::new(&options.limits));
+        let mut machine = Machine::new(&options.limits);
         for _ in 0..2 {
-            let right = machine.evaluate(&evaluation).unwrap();
+            let right = by_machine(&mut machine, &evaluation).unwrap();
             assert_eq!(right, Outcome::Match.into());
-            let panicked = machine.attempt(&options.limits, |machine| {
+            let panicked = attempt(&mut machine, &options.limits, |machine| {
                 let _ = machine.run(&compiled, &pair.input);
                 panic!("half way")
             });
             assert_eq!(panicked, Err(PassedOn::Panicked));
-            let bailed_out = PassedOn::BailedOut(BailOut::Grid);
-            let passed =
-                machine.attempt(&options.limits, |_| Err(PassedOn::BailedOut(BailOut::Grid)));
-            assert_eq!(passed, Err(bailed_out));
+            let bailed_out = || Err(PassedOn::BailedOut(BailOut::Grid));
+            let passed = attempt(&mut machine, &options.limits, |_| bailed_out());
+            assert_eq!(passed, bailed_out());
         }
     }
 

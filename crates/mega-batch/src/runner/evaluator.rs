@@ -1,5 +1,4 @@
-//! [`Evaluator`]: answers an evaluation or passes it on. [`chain`](super::chain) defines the order in which
-//! evaluators are asked.
+//! [`Evaluation`]: what evaluators are asked. [`chain`](super::chain) defines the order in which they are asked.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,23 +24,15 @@ pub(super) struct Evaluation<'b> {
     pub(super) options: &'b Options,
 }
 
-/// Why an evaluator passes an evaluation on.
+/// Why the machine passes an evaluation on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PassedOn {
-    /// It was not asked ahead, or does not have the program.
+    /// It does not have the program.
     Unanswered,
     /// It bailed out.
     BailedOut(BailOut),
     /// It panicked, which is a bug of the engine.
     Panicked,
-    /// It reached its bounds.
-    AtBound,
-}
-
-/// Evaluates programs on pairs. All evaluators that answer give the same outcome.
-pub(super) trait Evaluator {
-    /// Answers an evaluation, or passes it on with the reason.
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn>;
 }
 
 /// The answers of an evaluator that is asked for many evaluations at once, before the others: a device or a batt. It
@@ -55,11 +46,11 @@ pub(super) struct Ahead<'m> {
     pub(super) share: Duration,
 }
 
-impl Evaluator for Ahead<'_> {
+impl Ahead<'_> {
+    /// The answer of an evaluation, if there is one.
     #[inline]
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
-        let answer = self.answers.get_mut(evaluation.at).and_then(Option::take);
-        answer.ok_or(PassedOn::Unanswered)
+    pub(super) fn take(&mut self, evaluation: &Evaluation<'_>) -> Option<Answer> {
+        self.answers.get_mut(evaluation.at)?.take()
     }
 }
 

@@ -16,7 +16,7 @@ use arc_dsl::{Callee, Dialect, Limits, Operand, Pair, Program};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Run;
-use super::evaluator::{Evaluation, Evaluator, PassedOn, caught};
+use super::evaluator::{Evaluation, caught};
 use super::unit::Unit;
 use crate::backend::MergeCounts;
 use crate::batch::Batch;
@@ -246,29 +246,22 @@ fn most_steps(limits: &Limits, times: u64) -> u64 {
 /// Evaluates a program on one input in its own batt, after the reference reached a limit. Its bounds are twice those of
 /// the batts of many programs, so it can do whatever they can, and results do not depend on whether programs are
 /// merged.
-#[derive(Debug)]
-pub(super) struct LoneBatt;
-
-impl Evaluator for LoneBatt {
-    fn evaluate(&mut self, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
-        let &Evaluation {
-            program,
-            pair,
-            options,
-            ..
-        } = evaluation;
-        let limits = &options.limits;
-        let answer = caught(|| {
-            let (inputs, targets) = ([(*pair.input).clone()], [pair.output.clone()]);
-            let mut batt = Batt::new(&inputs, &targets, bounds(limits, 2, 4 * MAX_BYTES));
-            let merged = batt.add(program).map_err(|_| PassedOn::Unanswered)?;
-            if merged.steps() > most_steps(limits, 2) {
-                return Err(PassedOn::AtBound);
-            }
-            answer_of(&batt, &merged, 0, pair, options).ok_or(PassedOn::AtBound)
-        });
-        answer.unwrap_or(Err(PassedOn::Panicked))
-    }
+pub(super) fn by_lone_batt(evaluation: &Evaluation<'_>) -> Option<Answer> {
+    let &Evaluation {
+        program,
+        pair,
+        options,
+        ..
+    } = evaluation;
+    let limits = &options.limits;
+    let answer = caught(|| {
+        let (inputs, targets) = ([(*pair.input).clone()], [pair.output.clone()]);
+        let mut batt = Batt::new(&inputs, &targets, bounds(limits, 2, 4 * MAX_BYTES));
+        let merged = batt.add(program).ok()?;
+        let is_within = merged.steps() <= most_steps(limits, 2);
+        is_within.then(|| answer_of(&batt, &merged, 0, pair, options))?
+    });
+    answer.ok().flatten()
 }
 
 /// The answer of a program in a batt on the input of the pair, which is that of this index; `None` at a bound.

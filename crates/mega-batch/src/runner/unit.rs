@@ -98,38 +98,23 @@ impl Unit {
     }
 }
 
-/// Cuts a batch into units.
-#[derive(Debug)]
-pub(super) struct Units<'b> {
-    batch: &'b Batch<'b>,
-    job: usize,
-    pair: usize,
-}
-
 /// The units of a range of evaluations.
 pub(super) fn units_of(batch: &Batch<'_>, evaluations: &Range<u64>) -> Vec<Unit> {
-    let count = evaluations.end - evaluations.start;
-    Units::behind(batch, evaluations.start).window(count as usize)
+    let (job, pair) = batch.evaluation(evaluations.start);
+    let count = (evaluations.end - evaluations.start) as usize;
+    Units(batch, Place { job, pair }).window(count)
 }
 
-impl<'b> Units<'b> {
-    /// Starts at the first evaluation.
-    #[cfg(test)]
-    pub(super) fn new(batch: &'b Batch<'b>) -> Self {
-        Self::behind(batch, 0)
-    }
+/// Cuts a batch into units, from here on.
+#[derive(Debug)]
+struct Units<'b>(&'b Batch<'b>, Place);
 
-    /// Starts behind the first `evaluations` evaluations.
-    pub(super) fn behind(batch: &'b Batch<'b>, evaluations: u64) -> Self {
-        let (job, pair) = batch.evaluation(evaluations);
-        Self { batch, job, pair }
-    }
-
+impl Units<'_> {
     /// The units of the next `evaluations`; fewer if the batch ends.
-    pub(super) fn window(&mut self, evaluations: usize) -> Vec<Unit> {
+    fn window(&mut self, evaluations: usize) -> Vec<Unit> {
         let mut units = Vec::new();
         let mut left = evaluations;
-        while left > 0 && self.job < self.batch.job_count() {
+        while left > 0 && self.1.job < self.0.job_count() {
             let unit = self.unit(left.min(UNIT));
             left -= unit.len;
             if unit.len > 0 {
@@ -141,24 +126,25 @@ impl<'b> Units<'b> {
 
     /// The next unit, of at most `most` evaluations.
     fn unit(&mut self, most: usize) -> Unit {
-        let program = self.batch.job(self.job).program;
+        let Self(batch, place) = self;
+        let program = batch.job(place.job).program;
         let mut unit = Unit {
             program,
-            job: self.job,
-            pair: self.pair,
+            job: place.job,
+            pair: place.pair,
             len: 0,
         };
-        while unit.len < most && self.job < self.batch.job_count() {
-            let job = self.batch.job(self.job);
+        while unit.len < most && place.job < batch.job_count() {
+            let job = batch.job(place.job);
             if job.program != program {
                 break;
             }
-            let pairs = self.batch.pairs_of(job);
-            let taken = (pairs - self.pair).min(most - unit.len);
+            let pairs = batch.pairs_of(job);
+            let taken = (pairs - place.pair).min(most - unit.len);
             unit.len += taken;
-            self.pair += taken;
-            if self.pair == pairs {
-                (self.job, self.pair) = (self.job + 1, 0);
+            place.pair += taken;
+            if place.pair == pairs {
+                (place.job, place.pair) = (place.job + 1, 0);
             }
         }
         unit
@@ -215,7 +201,7 @@ mod tests {
                 .flat_map(|job| batch.task(job).pairs().map(move |pair| (job.program, pair)))
                 .collect();
             for size in [1, 7, UNIT, 1000] {
-                let mut units = Units::new(batch);
+                let mut units = Units(batch, Place::default());
                 let mut evaluations = Vec::new();
                 loop {
                     let window = units.window(size);
@@ -240,7 +226,7 @@ mod tests {
         let programs = ["p_1"].map(program);
         let tasks = [task(3, 1), task(0, 0), task(4, 2), task(0, 0)];
         let batch = Batch::all_pairs(&programs, &tasks);
-        let all = Units::new(&batch).window(100)[0];
+        let all = Units(&batch, Place::default()).window(100)[0];
         for start in 0..=all.len {
             let (_, unit) = all.split_at(&batch, start);
             let whole: Vec<_> = unit.pairs(&batch).collect();
@@ -258,7 +244,8 @@ mod tests {
     fn programs_of_a_few_pairs_make_units_of_them() {
         let programs = ["p_1", "p_2"].map(program);
         let tasks = [task(3, 1), task(4, 2)];
-        let window = Units::new(&Batch::all_pairs(&programs, &tasks)).window(100);
+        let batch = Batch::all_pairs(&programs, &tasks);
+        let window = Units(&batch, Place::default()).window(100);
         let lens: Vec<_> = window.iter().map(|unit| (unit.program, unit.len)).collect();
         assert_eq!(lens, [(0, 10), (1, 10)]);
     }

@@ -328,7 +328,9 @@ fn evaluations_of_whole_jobs_are_counted_by_executor() {
         writer.by[EvaluatedBy::Machine as usize],
         pairs.len() as u64 + 1
     );
-    let counts = ShardCounts::of(Backends::default(), writer.whole.by);
+    let header = Header::new(&(0..1), 0, Backends::default(), writer.whole.by).unwrap();
+    let mut counts = Backends::default();
+    header.add_to(&mut counts).unwrap();
     let all = pairs.len() as u64;
     assert_eq!(
         (counts.compiled, counts.merged, counts.reference),

@@ -300,16 +300,9 @@ pub fn drawn_colours(fixed: &[i8], mut below: impl FnMut(usize) -> usize) -> Rec
 
 /// Whether the numbers are a permutation of those below `count`.
 fn is_permutation(numbers: impl Iterator<Item = usize>, count: usize) -> bool {
-    let mut seen = vec![false; count];
-    let mut all = 0;
-    for number in numbers {
-        match seen.get_mut(number) {
-            Some(seen) if !*seen => *seen = true,
-            _ => return false,
-        }
-        all += 1;
-    }
-    all == count
+    let mut numbers: Vec<usize> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.into_iter().eq(0..count)
 }
 
 fn inverse(colours: &Recolouring) -> Recolouring {

@@ -54,25 +54,29 @@ struct Entry {
     #[serde(flatten)]
     id: DeviceIdentity,
     saved: u64,
+    #[serde(flatten, with = "Config")]
+    config: LaunchConfig,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "LaunchConfig")]
+struct Config {
     warps: u32,
     side_by_side: u32,
     blocks: u32,
 }
 
 impl Entry {
-    fn config(&self) -> LaunchConfig {
-        LaunchConfig {
-            warps: self.warps,
-            side_by_side: self.side_by_side,
-            blocks: self.blocks,
-        }
-    }
-
     /// Whether a device could be launched in this configuration.
     fn is_sound(&self) -> bool {
-        (1..=MOST_WARPS).contains(&self.warps)
-            && (1..=MOST_WARPS).contains(&self.side_by_side)
-            && (1..=MOST_BLOCKS).contains(&self.blocks)
+        let LaunchConfig {
+            warps,
+            side_by_side,
+            blocks,
+        } = self.config;
+        let warps = [warps, side_by_side];
+        warps.iter().all(|warps| (1..=MOST_WARPS).contains(warps))
+            && (1..=MOST_BLOCKS).contains(&blocks)
     }
 }
 
@@ -161,7 +165,7 @@ impl TuningFile {
 
     /// All known GPUs with their configurations.
     pub fn devices(&self) -> impl Iterator<Item = (&DeviceIdentity, LaunchConfig)> {
-        self.entries.iter().map(|entry| (&entry.id, entry.config()))
+        self.entries.iter().map(|entry| (&entry.id, entry.config))
     }
 
     /// The known configuration of a GPU.
@@ -175,11 +179,6 @@ impl TuningFile {
     /// # Errors
     /// The file cannot be written; it is unchanged then, and the configuration is only known to this value.
     pub fn keep(&mut self, id: &DeviceIdentity, config: LaunchConfig) -> io::Result<()> {
-        let LaunchConfig {
-            warps,
-            side_by_side,
-            blocks,
-        } = config;
         if let Some(written) = self.path.as_deref().and_then(|path| read(path).ok()) {
             self.entries = written;
         }
@@ -187,9 +186,7 @@ impl TuningFile {
         let entry = Entry {
             id: id.clone(),
             saved: now(),
-            warps,
-            side_by_side,
-            blocks,
+            config,
         };
         // The latest come first.
         self.entries.insert(0, entry);

@@ -1,12 +1,15 @@
 //! [`Document`]: everything that the command reports. The text for people is generated from it.
 
+use std::fmt::{self, Display, Formatter};
+
 use gpu_kernels::LaunchConfig;
 use gpu_sched::Policy;
-use mega_batch::devices::{DeviceId, Request};
+use mega_batch::devices::{DeviceId, Devices, Request};
+use mega_batch::escaped;
 use mega_batch::tuning::{Best, DeviceIdentity, TuningFile};
 use serde::Serialize;
 
-use crate::machine::{DeviceReport, MachineReport, Opened};
+use crate::machine::{MachineReport, line};
 
 /// What the command reports; each part only if it was asked for.
 #[derive(Debug, Serialize)]
@@ -51,31 +54,24 @@ pub(super) struct Thresholds {
 }
 
 impl DevicesReport {
-    pub(super) fn new(opened: &Opened, request: Request) -> Self {
-        let selection = opened.found.select(request);
-        let is_emulated = request == Request::Emulated;
-        let is_interpreted = request == Request::Interpreted;
+    pub(super) fn new(found: &Devices, machine: MachineReport, request: Request) -> Self {
+        let selection = found.select(request);
+        let has = |id| selection.devices.contains(&id);
+        let gpus = selection.devices.iter().filter_map(|id| match id {
+            DeviceId::Gpu(number) => Some(*number),
+            DeviceId::Emulated | DeviceId::Interpreted => None,
+        });
         Self {
-            machine: MachineReport {
-                interpreted: is_interpreted.then(DeviceReport::interpreted),
-                ..MachineReport::new(opened, is_emulated)
-            },
+            machine,
             run: RunReport {
                 backend: match request {
                     Request::Emulated => "emulated",
                     Request::Interpreted => "ptx",
                     Request::AllGpus | Request::Gpus(_) | Request::NoDevice => "cuda",
                 },
-                gpus: selection
-                    .devices
-                    .iter()
-                    .filter_map(|id| match id {
-                        DeviceId::Gpu(number) => Some(*number),
-                        DeviceId::Emulated | DeviceId::Interpreted => None,
-                    })
-                    .collect(),
-                emulated: selection.devices.contains(&DeviceId::Emulated),
-                interpreted: selection.devices.contains(&DeviceId::Interpreted),
+                gpus: gpus.collect(),
+                emulated: has(DeviceId::Emulated),
+                interpreted: has(DeviceId::Interpreted),
                 why: selection.why,
             },
             thresholds: Thresholds {
@@ -149,5 +145,105 @@ impl MeasuredReport {
             seconds: best.time.as_secs_f64(),
             default_seconds: best.default_time.as_secs_f64(),
         }
+    }
+}
+
+impl Display for Document {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut is_first = true;
+        let mut gap = |f: &mut Formatter<'_>| {
+            if std::mem::take(&mut is_first) {
+                return Ok(());
+            }
+            writeln!(f)
+        };
+        if let Some(devices) = &self.devices {
+            gap(f)?;
+            devices.fmt(f)?;
+        }
+        for measured in &self.measured {
+            gap(f)?;
+            measured.fmt(f)?;
+        }
+        if let Some(kept) = &self.kept {
+            gap(f)?;
+            kept.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for DevicesReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.machine.fmt(f)?;
+        let run = &self.run;
+        let why = format!("with --backend {}: {}", run.backend, run.why);
+        line(f, "a run takes", why)?;
+        let Thresholds {
+            gpu,
+            each_of_several,
+        } = &self.thresholds;
+        let text = if run.emulated || run.interpreted {
+            // A run asks for a simulated device to try it, not to save time.
+            let forced = "without --placement auto from the first one on";
+            format!("the device from {gpu} evaluations on; {forced}")
+        } else {
+            format!("a GPU from {gpu} evaluations on, several from {each_of_several} a GPU on")
+        };
+        line(f, "thresholds", text)
+    }
+}
+
+impl Display for KeptReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Some(file) = &self.file else {
+            return line(f, "kept", "nothing: no cache folder is known");
+        };
+        line(f, "kept", file)?;
+        match self.removed {
+            Some(true) => line(f, "", "removed")?,
+            Some(false) => line(f, "", "there was nothing to be removed")?,
+            None if self.devices.is_empty() => line(f, "", "nothing is measured so far")?,
+            None => {}
+        }
+        for device in &self.devices {
+            writeln!(f)?;
+            device.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for TuningReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let DeviceIdentity {
+            device,
+            driver,
+            engine,
+            kernels,
+        } = &self.id;
+        write!(f, "{}, engine {}", escaped(device), escaped(engine))?;
+        if let Some(driver) = driver {
+            write!(f, ", CUDA {}", escaped(driver))?;
+        }
+        writeln!(f, ", kernels {}", escaped(kernels))?;
+        writeln!(
+            f,
+            "  launches: {} warps a block, {} evaluations side by side, {} blocks a multiprocessor",
+            self.warps, self.side_by_side, self.blocks
+        )
+    }
+}
+
+impl Display for MeasuredReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "measured: {}", self.tuning)?;
+        let share = self.seconds / self.default_seconds.max(f64::MIN_POSITIVE);
+        writeln!(
+            f,
+            "  found among {}: {:.0}% of the time of the default one",
+            self.tried,
+            share * 100.0
+        )
     }
 }

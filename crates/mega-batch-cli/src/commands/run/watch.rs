@@ -1,18 +1,15 @@
 //! What a run reports while it goes on: its document, a progress bar, notices and the log.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Context;
-use indicatif::{HumanCount, ProgressBar};
 use mega_batch::{Batch, Job, JsonReport, Notice, PairResult, Progress, Sink};
 
 use crate::commands::log::INTERVAL;
 use crate::commands::output::shown;
-use crate::commands::terminal::styled_bar;
-use crate::commands::warn;
+use crate::commands::terminal::Bar;
 
 /// The results for a JSON document, spooled to disk.
 struct Spooled<'a> {
@@ -24,18 +21,16 @@ struct Spooled<'a> {
 
 impl<'a> Spooled<'a> {
     /// Adds results, unless some could not be added before.
-    fn add(&mut self, bar: &ProgressBar, add: impl FnOnce(&mut JsonReport<'a>) -> io::Result<()>) {
+    fn add(&mut self, bar: &Bar, add: impl FnOnce(&mut JsonReport<'a>) -> io::Result<()>) {
         let Ok(report) = &mut self.report else {
             return;
         };
         if let Err(error) = add(report) {
             let folder = shown(&self.folder);
             // Warn now, since the run may go on for hours.
-            bar.suspend(|| {
-                warn(format_args!(
-                    "{folder}: cannot be written: {error}; the run goes on without its document"
-                ));
-            });
+            bar.warn(format_args!(
+                "{folder}: cannot be written: {error}; the run goes on without its document"
+            ));
             self.report = Err(error);
         }
     }
@@ -53,7 +48,7 @@ const BAR: &str =
 /// Adds results to the JSON document, if one is asked for, and reports progress.
 pub(super) struct Watch<'a> {
     json: Option<Spooled<'a>>,
-    bar: ProgressBar,
+    bar: Bar,
     began: Instant,
     logged: Instant,
     /// Evaluations taken over from an earlier run.
@@ -68,7 +63,7 @@ impl<'a> Watch<'a> {
                 report: Ok(JsonReport::spooled_in(batch, &folder)),
                 folder,
             }),
-            bar: styled_bar(batch.evaluations(), BAR, quiet),
+            bar: Bar::new(("run", "evaluations"), batch.evaluations(), BAR, quiet),
             began: Instant::now(),
             logged: Instant::now(),
             before: 0,
@@ -77,13 +72,8 @@ impl<'a> Watch<'a> {
 
     /// The document, if one is asked for.
     pub(super) fn end(self) -> Option<anyhow::Result<JsonReport<'a>>> {
-        self.bar.finish_and_clear();
+        self.bar.drawn.finish_and_clear();
         self.json.map(Spooled::finished)
-    }
-
-    /// Warns without disturbing the bar.
-    fn warn(&self, what: fmt::Arguments<'_>) {
-        self.bar.suspend(|| warn(what));
     }
 }
 
@@ -113,12 +103,14 @@ impl Sink for Watch<'_> {
             on_devices,
             ..
         } = progress;
-        self.bar.set_position(done);
+        self.bar.drawn.set_position(done);
         let made = done.saturating_sub(self.before);
         let share = on_devices as f64 / made.max(1) as f64;
         if on_devices > 0 {
             let percent = share * 100.0;
-            self.bar.set_message(format!(", {percent:.0}% on devices"));
+            self.bar
+                .drawn
+                .set_message(format!(", {percent:.0}% on devices"));
         }
         if self.logged.elapsed() < INTERVAL && done < total {
             return;
@@ -136,37 +128,9 @@ impl Sink for Watch<'_> {
     }
 
     fn notice(&mut self, notice: Notice) {
-        match notice {
-            Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
-                self.warn(format_args!("{reason}"));
-            }
-            Notice::Resumed { finished, dropped } => {
-                self.before = finished;
-                self.bar.set_position(finished);
-                self.bar.reset_eta();
-                let of = HumanCount(finished);
-                if dropped > 0 {
-                    self.warn(format_args!(
-                        "{of} evaluations are resumed; the last {dropped} bytes of the checkpoint \
-                         were cut off and are dropped"
-                    ));
-                } else if !self.bar.is_hidden() {
-                    self.warn(format_args!("{of} evaluations are resumed"));
-                }
-                tracing::info!(evaluations = finished, dropped_bytes = dropped, "resumed");
-            }
-            Notice::CheckpointFailed(file, error) => {
-                let file = shown(&file);
-                self.warn(format_args!(
-                    "{file}: cannot be written: {error}; the run goes on without its checkpoint"
-                ));
-                tracing::error!(file, error = %error, "the checkpoint cannot be written");
-            }
-            Notice::SubmissionFailed(file, error) => {
-                let file = shown(&file);
-                self.warn(format_args!("{file}: cannot be written: {error}"));
-                tracing::error!(file, error = %error, "the submission cannot be written");
-            }
+        if let Some((finished, dropped)) = self.bar.notice(notice) {
+            self.before = finished;
+            tracing::info!(evaluations = finished, dropped_bytes = dropped, "resumed");
         }
     }
 }

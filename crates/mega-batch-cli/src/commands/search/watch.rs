@@ -1,20 +1,16 @@
 //! What a search reports while it goes on: a progress bar, notices and the log.
 
-use std::fmt;
 use std::io;
 use std::time::Instant;
 
 use arc_dsl::Task;
-use indicatif::{HumanCount, ProgressBar};
 use mega_batch::Notice;
 use mega_batch::escaped;
 use mega_batch::search::{SearchProgress, SearchSink, Searched};
 
 use crate::commands::exit::Exit;
 use crate::commands::log::INTERVAL;
-use crate::commands::output::shown;
-use crate::commands::terminal::styled_bar;
-use crate::commands::warn;
+use crate::commands::terminal::Bar;
 
 /// The template of the progress bar.
 const BAR: &str = "{bar:40} {human_pos} of {human_len} tasks{msg}, {eta} left";
@@ -25,7 +21,7 @@ pub(super) struct Watch<'a> {
     results: Vec<(usize, Searched)>,
     /// The exit if a task could not be searched.
     failed: Option<Exit>,
-    bar: ProgressBar,
+    bar: Bar,
     logged: Option<Instant>,
 }
 
@@ -35,20 +31,15 @@ impl<'a> Watch<'a> {
             tasks,
             results: Vec::new(),
             failed: None,
-            bar: styled_bar(tasks.len() as u64, BAR, quiet),
+            bar: Bar::new(("search", "tasks"), tasks.len() as u64, BAR, quiet),
             logged: None,
         }
     }
 
     /// The results, by the indices of the tasks, and the exit if one could not be searched.
     pub(super) fn end(self) -> (Vec<(usize, Searched)>, Option<Exit>) {
-        self.bar.finish_and_clear();
+        self.bar.drawn.finish_and_clear();
         (self.results, self.failed)
-    }
-
-    /// Warns without disturbing the bar.
-    fn warn(&self, what: fmt::Arguments<'_>) {
-        self.bar.suspend(|| warn(what));
     }
 }
 
@@ -56,7 +47,7 @@ impl SearchSink for Watch<'_> {
     fn task(&mut self, task: usize, searched: Searched) -> io::Result<()> {
         if let Some(failure) = &searched.failure {
             let id = escaped(&self.tasks[task].id);
-            self.warn(format_args!("{id}: not searched: {failure}"));
+            self.bar.warn(format_args!("{id}: not searched: {failure}"));
             self.failed = Some(if searched.has_panicked() {
                 Exit::Failure
             } else {
@@ -74,9 +65,9 @@ impl SearchSink for Watch<'_> {
             fitting,
             ..
         } = progress;
-        self.bar.set_position(done as u64);
-        self.bar
-            .set_message(format!(", {fitting} solved on their train pairs"));
+        let bar = &self.bar.drawn;
+        bar.set_position(done as u64);
+        bar.set_message(format!(", {fitting} solved on their train pairs"));
         let is_due = |logged: Instant| logged.elapsed() >= INTERVAL;
         if self.logged.is_none_or(is_due) || done == total {
             self.logged = Some(Instant::now());
@@ -85,36 +76,8 @@ impl SearchSink for Watch<'_> {
     }
 
     fn notice(&mut self, notice: Notice) {
-        match notice {
-            Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
-                self.warn(format_args!("{reason}"));
-            }
-            Notice::Resumed { finished, dropped } => {
-                self.bar.set_position(finished);
-                self.bar.reset_eta();
-                let of = HumanCount(finished);
-                if dropped > 0 {
-                    self.warn(format_args!(
-                        "{of} tasks are resumed; the last {dropped} bytes of the checkpoint were cut \
-                         off and are dropped"
-                    ));
-                } else if !self.bar.is_hidden() {
-                    self.warn(format_args!("{of} tasks are resumed"));
-                }
-                tracing::info!(tasks = finished, dropped_bytes = dropped, "resumed");
-            }
-            Notice::CheckpointFailed(file, error) => {
-                let file = shown(&file);
-                self.warn(format_args!(
-                    "{file}: cannot be written: {error}; the search goes on without its checkpoint"
-                ));
-                tracing::error!(file, error = %error, "the checkpoint cannot be written");
-            }
-            Notice::SubmissionFailed(file, error) => {
-                let file = shown(&file);
-                self.warn(format_args!("{file}: cannot be written: {error}"));
-                tracing::error!(file, error = %error, "the submission cannot be written");
-            }
+        if let Some((finished, dropped)) = self.bar.notice(notice) {
+            tracing::info!(tasks = finished, dropped_bytes = dropped, "resumed");
         }
     }
 }

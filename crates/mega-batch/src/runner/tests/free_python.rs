@@ -77,7 +77,7 @@ fn a_program_runs_once_on_all_pairs_of_a_task_as_do_equal_ones() {
     );
     let failures = alone.unwrap().summary.failures;
     let reason = "in free Python, which only a pool runs";
-    assert_eq!(failures[0].outcome.error().unwrap(), reason);
+    assert_eq!(failures[0].2.error().unwrap(), reason);
 }
 
 /// Ends the run once it has been told of its progress a few times.

@@ -1,4 +1,4 @@
-//! [`Results`]: the results of a document, counted as they are read. There may be many millions.
+//! [`Results`]: the results of a run, counted as they are read. There may be many millions.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,6 +7,8 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Deserializer};
 
 use super::bounded::{Text, fold_list};
+use super::html::add;
+use crate::table::thousands;
 
 /// The most tasks, and the most programs, with counts of their own; the totals include all.
 const NAMES: usize = 200_000;
@@ -25,37 +27,21 @@ pub(super) enum Outcome {
     Limit,
 }
 
+/// The outcomes in the order of the page: the word for each, which is also the CSS class of its colour, and what it means
+/// of one evaluation and of several.
+pub(super) const OUTCOMES: [(Outcome, &str, [&str; 2]); 5] = [
+    (Outcome::Match, "right", ["right", "right"]),
+    (Outcome::Mismatch, "wrong", ["wrong", "wrong"]),
+    (Outcome::Error, "error", ["error", "errors"]),
+    (Outcome::Limit, "limit", ["limit", "limits"]),
+    (Outcome::NoExpected, "unknown", ["not judged", "not judged"]),
+];
+
 impl Outcome {
-    pub(super) const ALL: [Outcome; 5] = [
-        Outcome::Match,
-        Outcome::Mismatch,
-        Outcome::Error,
-        Outcome::Limit,
-        Outcome::NoExpected,
-    ];
-
-    /// The word for people; it is also the CSS class of its colour.
     pub(super) fn word(self) -> &'static str {
-        match self {
-            Outcome::Match => "right",
-            Outcome::Mismatch => "wrong",
-            Outcome::Error => "error",
-            Outcome::Limit => "limit",
-            Outcome::NoExpected => "unknown",
-        }
-    }
-
-    /// What it means, in a few words, in singular or plural.
-    pub(super) fn meaning(self, count: u64) -> &'static str {
-        match (self, count) {
-            (Outcome::Match, _) => "right",
-            (Outcome::Mismatch, _) => "wrong",
-            (Outcome::Error, 1) => "error",
-            (Outcome::Error, _) => "errors",
-            (Outcome::Limit, 1) => "limit",
-            (Outcome::Limit, _) => "limits",
-            (Outcome::NoExpected, _) => "not judged",
-        }
+        let mut all = OUTCOMES.iter();
+        all.find(|(outcome, ..)| *outcome == self)
+            .map_or("", |(_, word, _)| word)
     }
 }
 
@@ -76,6 +62,32 @@ impl Counts {
     pub(super) fn failures(&self) -> u64 {
         self.of(Outcome::Error) + self.of(Outcome::Limit)
     }
+
+    /// The outcomes that there are: the word for each, and how often, as `2 errors`.
+    pub(super) fn listed(self) -> impl Iterator<Item = (&'static str, String)> {
+        OUTCOMES.iter().filter_map(move |(outcome, word, meaning)| {
+            let count = self.of(*outcome);
+            let meaning = meaning[usize::from(count != 1)];
+            (count > 0).then(|| (*word, format!("{} {meaning}", thousands(count))))
+        })
+    }
+
+    /// Options of a form: the outcomes that some of these tasks have.
+    pub(super) fn options(of_tasks: &[Self]) -> String {
+        let mut html = String::new();
+        for (outcome, word, [_, meaning]) in &OUTCOMES {
+            let tasks = of_tasks.iter().filter(|counts| counts.of(*outcome) > 0);
+            let count = tasks.count() as u64;
+            if count > 0 {
+                let count = thousands(count);
+                add!(
+                    html,
+                    "<option value=\"{word}\">some {meaning} ({count})</option>"
+                );
+            }
+        }
+        html
+    }
 }
 
 impl AddAssign for Counts {
@@ -86,22 +98,19 @@ impl AddAssign for Counts {
     }
 }
 
-/// An evaluation without an output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Failure {
-    pub(super) program: Program,
-    pub(super) task: Text,
-    /// As `train[0]`.
-    pub(super) pair: String,
-    pub(super) outcome: Outcome,
-    pub(super) error: Text,
-}
-
 /// A program, by its name and the file that it was read from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Program {
     pub(super) name: Text,
     pub(super) file: Option<Text>,
+}
+
+/// An evaluation without an output.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) program: Program,
+    pub(super) task: Text,
+    pub(super) pair: Pair,
 }
 
 /// The counts over all results.
@@ -124,32 +133,28 @@ impl Results {
     }
 
     fn add(&mut self, entry: Entry) {
-        let Entry {
-            task,
-            program,
-            file,
-            pairs: Pairs { counts, failure },
-        } = entry;
+        let Pairs { counts, failure } = entry.pairs;
         self.totals += counts;
-        if let Some(of_task) = counted(&mut self.by_task, &task) {
+        if let Some(of_task) = counted(&mut self.by_task, &entry.task) {
             *of_task += counts;
         }
-        let name = program;
-        let program = Program { name, file };
+        let program = Program {
+            name: entry.program,
+            file: entry.file,
+        };
         let Some(of_program) = counted(&mut self.by_program, &program) else {
             return;
         };
         let is_first = of_program.failures() == 0;
         *of_program += counts;
-        if let (true, Some(failed)) = (is_first, failure) {
+        if let (true, Some(pair)) = (is_first, failure) {
             self.failing += 1;
             if self.failures.len() < FAILURES {
+                let task = entry.task;
                 self.failures.push(Failure {
                     program,
                     task,
-                    pair: format!("{}[{}]", failed.split.0, failed.index),
-                    outcome: failed.outcome,
-                    error: failed.error.unwrap_or_default(),
+                    pair,
                 });
             }
         }
@@ -172,7 +177,14 @@ fn counted<'m, K: Clone + Eq + Hash>(
 
 impl<'de> Deserialize<'de> for Results {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        fold_list(deserializer, "a list of results", Results::add)
+        fold_list(
+            deserializer,
+            "a list of results",
+            |results: &mut Self, entry| {
+                results.add(entry);
+                Ok(())
+            },
+        )
     }
 }
 
@@ -186,13 +198,13 @@ struct Entry {
     pairs: Pairs,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(expecting = "a pair with a split, an index and an outcome")]
-struct Pair {
-    split: Text,
-    index: u32,
-    outcome: Outcome,
-    error: Option<Text>,
+pub(super) struct Pair {
+    pub(super) split: Text,
+    pub(super) index: u32,
+    pub(super) outcome: Outcome,
+    pub(super) error: Option<Text>,
 }
 
 /// The pairs of a result: their outcomes, and the first failure.
@@ -207,12 +219,13 @@ impl<'de> Deserialize<'de> for Pairs {
         fold_list(
             deserializer,
             "a list of pairs",
-            |pairs: &mut Pairs, pair: Pair| {
+            |pairs: &mut Self, pair: Pair| {
                 pairs.counts.0[pair.outcome as usize] += 1;
                 let failed = matches!(pair.outcome, Outcome::Error | Outcome::Limit);
                 if failed && pairs.failure.is_none() {
                     pairs.failure = Some(pair);
                 }
+                Ok(())
             },
         )
     }
