@@ -37,6 +37,7 @@ mod cases;
 mod tally;
 
 pub use cases::{CHUNK, random};
+pub(crate) use cases::{grid, options};
 pub use tally::{Counts, Reasons, Tally};
 
 /// An evaluator that is compared with the reference.

@@ -210,7 +210,7 @@ fn list_operations() -> Result<Value> {
             .take(CASES)
             .collect();
         let tally = conformance::check_lists(&engine, made)?;
-        if let Some(first) = &tally.first_of_lists {
+        if let Some(first) = &tally.first {
             bail!("{first}");
         }
         let issued = engine.device().take_counts().issued();
@@ -233,8 +233,7 @@ fn operations() -> Result<Map<String, Value>> {
             .filter_map(|_| cases.of(opcode))
             .take(CASES)
             .collect();
-        let tallies = conformance::check(&engine, made)?;
-        if let Some(first) = tallies.values().find_map(|tally| tally.first.as_ref()) {
+        if let Some(first) = conformance::check(&engine, made)?.first {
             bail!("{}: {first}", operation.name);
         }
         let (median, runs) = runs(&engine.device().take_counts());

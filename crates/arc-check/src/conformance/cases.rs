@@ -373,21 +373,6 @@ impl Cases {
         Value::set(colours)
     }
 
-    /// See [`grids::patterned`].
-    fn patterned_grid(&mut self) -> Grid {
-        grids::patterned(&mut |bound| self.below(bound))
-    }
-
-    /// See [`grids::part`].
-    fn part(&mut self, grid: &Grid) -> Value {
-        grids::part(&mut |bound| self.below(bound), grid)
-    }
-
-    /// See [`grids::changed`].
-    fn changed(&mut self, cells: &Value, inside: bool) -> Value {
-        grids::changed(&mut |bound| self.below(bound), cells, inside)
-    }
-
     /// Some of the objects of a grid, with this structure; given a set of objects, occasionally some of these, or
     /// those of a grid that differs from theirs in a few cells.
     fn objects(&mut self, structure: Structure, like: Option<Value>) -> Option<Value> {

@@ -246,7 +246,6 @@ mod tests {
         row.counts.same = 2;
         let mut report = Report {
             rows: vec![row.clone(), row],
-            ..Report::default()
         };
         assert_eq!(checked(&report, &[]), Exit::Success);
         report.rows[1].failed = 1;
