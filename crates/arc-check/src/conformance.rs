@@ -4,6 +4,7 @@
 //! own. A device may bail out of a case for the reasons that the operation's specification allows (`reasons.rs`); it
 //! may not return another value, nor any value if the reference fails.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -80,25 +81,16 @@ impl Case {
 
 /// The part of a patch in rows and columns 0 to 31, which is all that a clipped one must have.
 fn seen(value: &Value) -> Option<Value> {
+    let set = value.as_container();
+    let set = set.filter(|all| all.kind == ContainerKind::Set)?;
     let sides = 0..LANES as i32;
-    let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
-    match value {
-        Value::Indices(locs) => Some(Value::set(
-            locs.as_slice()
-                .iter()
-                .copied()
-                .filter(inside)
-                .map(Value::from),
-        )),
-        Value::Object(cells) => {
-            let cells = cells.as_slice().iter().copied();
-            Some(Value::set(
-                cells.filter(|cell| inside(&cell.loc)).map(Value::from),
-            ))
-        }
-        Value::Set(_) => Some(value.clone()),
-        _ => None,
-    }
+    let inside = |loc: Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    let elements = set.iter_stored().map(Cow::into_owned);
+    Some(Value::set(elements.filter(|element| match element {
+        Value::Loc(loc) => inside(*loc),
+        Value::Cell(cell) => inside(cell.loc),
+        _ => true,
+    })))
 }
 
 /// The call as program text.

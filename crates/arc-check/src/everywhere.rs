@@ -89,25 +89,6 @@ struct Devices {
     interpreted: Engine<InterpretedDevice>,
 }
 
-impl Devices {
-    fn new(number: u64) -> Result<Self, Unavailable> {
-        Ok(Devices {
-            number,
-            emulated: emulated(number)?,
-            interpreted: interpreted()?,
-        })
-    }
-
-    fn run_emulated(&mut self, batch: &Batch) -> Result<Vec<DeviceResult>, NotChecked> {
-        let number = self.number;
-        ended(&mut self.emulated, || emulated(number), batch)
-    }
-
-    fn run_interpreted(&mut self, batch: &Batch) -> Result<Vec<DeviceResult>, NotChecked> {
-        ended(&mut self.interpreted, interpreted, batch)
-    }
-}
-
 /// How evaluations end on a device. If a kernel breaks a rule, the device is lost, and each evaluation is repeated on
 /// a new device to find the one that did.
 fn ended<D: Device>(
@@ -163,7 +144,11 @@ impl Everywhere {
     pub fn with_limits(number: u64, limits: &Limits) -> Result<Self, Unavailable> {
         Ok(Everywhere {
             checker: Checker::with_limits(limits),
-            devices: Some(Devices::new(number)?),
+            devices: Some(Devices {
+                number,
+                emulated: emulated(number)?,
+                interpreted: interpreted()?,
+            }),
         })
     }
 
@@ -278,8 +263,9 @@ impl Portion {
         let Some(devices) = devices else {
             return Ok(tally);
         };
-        let of_emulated = devices.run_emulated(&self.batch)?;
-        let of_interpreted = devices.run_interpreted(&self.batch)?;
+        let reopened = || emulated(devices.number);
+        let of_emulated = ended(&mut devices.emulated, reopened, &self.batch)?;
+        let of_interpreted = ended(&mut devices.interpreted, interpreted, &self.batch)?;
         let both = of_emulated.into_iter().zip(of_interpreted);
         let cases = self.batch.cases().iter().zip(self.agreed);
         for ((case, agreed), (emulated, interpreted)) in cases.zip(both) {
