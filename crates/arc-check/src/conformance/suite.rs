@@ -233,10 +233,7 @@ impl Test {
         check: impl Fn(Vec<C>) -> Result<Tally, DeviceError>,
         Extent { cases, seed, .. }: Extent,
     ) -> Result<Tally, Failure> {
-        let mut generator = Cases::new(seed ^ u64::from(self.number) << 32);
-        let mut left = (0..cases * 8)
-            .filter_map(|_| make(&mut generator))
-            .take(cases);
+        let mut left = Cases::drawn(seed, self.number, cases, make);
         let (mut tally, mut total) = (Tally::default(), 0);
         loop {
             let some: Vec<_> = left.by_ref().take(portion).collect();
