@@ -82,7 +82,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     } else {
         if arguments.cases > 0 {
             let suite = Suite::generate(dialect, arguments.seed, arguments.cases);
-            let results = suite.evaluate_in(&reference)?;
+            let results = suite.evaluate(&reference)?;
             rows = suite.compare(&results);
             let builtins = match dialect {
                 Dialect::Public => Some(programs.built_in()?),

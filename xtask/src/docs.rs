@@ -14,8 +14,11 @@ mod links;
 /// Writes the files, or checks that they are up to date; always checks the links of all pages.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
-        (DIALECTS, dialects(root)?),
-        (form::PAGE, form::page(root)?),
+        (
+            DIALECTS,
+            page(root, DIALECTS, &[("primitives", primitives())])?,
+        ),
+        (form::PAGE, page(root, form::PAGE, &form::stages()?)?),
         ("kernels/interface.cuh", Description::new().header()),
     ];
     for (name, text) in files {
@@ -35,20 +38,19 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
 /// The page of dialects.
 const DIALECTS: &str = "docs/dialects.md";
 
-/// The page of dialects with the current primitives.
-fn dialects(root: &Path) -> Result<String> {
-    let path = root.join(DIALECTS);
-    let page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    replaced(
-        DIALECTS,
-        &page.replace("\r\n", "\n"),
-        "primitives",
-        &primitives(),
-    )
+/// A page with these parts regenerated.
+fn page(root: &Path, name: &str, parts: &[(&str, String)]) -> Result<String> {
+    let path = root.join(name);
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let mut text = text.replace("\r\n", "\n");
+    for (part, new) in parts {
+        text = replaced(name, &text, part, new)?;
+    }
+    Ok(text)
 }
 
 /// A page with the text between the marks of `part` replaced: `<!-- begin PART -->`, `<!-- end PART -->`.
-pub(crate) fn replaced(page: &str, old: &str, part: &str, text: &str) -> Result<String> {
+fn replaced(page: &str, old: &str, part: &str, text: &str) -> Result<String> {
     let (begin, end) = (
         format!("<!-- begin {part} -->\n"),
         format!("<!-- end {part} -->"),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
+use walkdir::WalkDir;
 
 mod check;
 mod linked;
@@ -204,32 +205,29 @@ fn check_wheel(path: &Path) -> Result<()> {
 
 /// The files with this extension at these paths. Their names must differ, since they go into one folder.
 fn files(places: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
-    let is_wanted = |path: &Path| path.extension() == Some(OsStr::new(extension));
     let mut files: Vec<PathBuf> = Vec::new();
     for place in places {
         let shown = place.display();
-        if place.is_dir() {
-            let entries = fs::read_dir(place).with_context(|| shown.to_string())?;
-            let entries = entries.map(|entry| entry.map(|entry| entry.path()));
-            let mut found = entries.collect::<Result<Vec<_>, _>>()?;
-            found.retain(|path| path.is_file() && is_wanted(path));
-            ensure!(
-                !found.is_empty(),
-                "{shown}: expected *.{extension} in this folder, found none"
-            );
-            found.sort();
-            files.extend(found);
-        } else {
-            ensure!(
-                place.is_file(),
-                "{shown}: expected a file or a folder, found none"
-            );
-            ensure!(
-                is_wanted(place),
-                "{shown}: expected a file *.{extension} or a folder of such files"
-            );
-            files.push(place.clone());
+        ensure!(
+            place.exists(),
+            "{shown}: expected a file or a folder, found none"
+        );
+        let known = files.len();
+        for entry in WalkDir::new(place).max_depth(1).sort_by_file_name() {
+            let path = entry?.into_path();
+            if path.is_file() && path.extension() == Some(OsStr::new(extension)) {
+                files.push(path);
+            }
         }
+        let found = files.len() > known;
+        ensure!(
+            found || !place.is_dir(),
+            "{shown}: expected *.{extension} in this folder, found none"
+        );
+        ensure!(
+            found,
+            "{shown}: expected a file *.{extension} or a folder of such files"
+        );
     }
     for (at, file) in files.iter().enumerate() {
         let same = files[..at]

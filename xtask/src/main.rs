@@ -18,7 +18,6 @@ mod lines;
 mod msrv;
 mod ptx;
 mod sanitize;
-mod site;
 mod walkthrough;
 mod wheel;
 
@@ -74,8 +73,6 @@ enum Command {
     Fuzz(fuzz::Arguments),
     /// Writes two folders to upload to Kaggle: a dataset with the engine, and a notebook that runs it.
     Kaggle(kaggle::Arguments),
-    /// Builds the site of the Python package, if `MkDocs` is installed.
-    Site(site::Arguments),
     /// Follows docs/extending.md in a copy of the project.
     Walkthrough,
     /// Builds the Python package, and tests it in a fresh environment.
@@ -100,7 +97,6 @@ fn main() -> ExitCode {
         }),
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
         Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
-        Command::Site(arguments) => site::run(&root, &arguments),
         Command::Walkthrough => walkthrough::run(&root),
         Command::Wheel(arguments) => wheel::run(&root, &arguments),
     });

@@ -9,23 +9,24 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
+/// That version, which all crates of the project share.
+const OURS: &str = env!("CARGO_PKG_RUST_VERSION");
+
 /// Checks it; returns what was skipped, with the reason.
 pub(crate) fn check(root: &Path) -> Result<Option<String>> {
-    let metadata = metadata(root)?;
-    let ours = workspace_version(&metadata)?;
-    let newer = newer(&metadata, &ours);
+    let unfit = unfit(&metadata(root)?, OURS);
     ensure!(
-        newer.is_empty(),
-        "Cargo.toml says rust-version {ours}, but these crates ask for a newer Rust: {}",
-        newer.join(", ")
+        unfit.is_empty(),
+        "Cargo.toml says rust-version {OURS}: {}",
+        unfit.join(", ")
     );
     let installed = Command::new("rustup").args(["toolchain", "list"]).output();
     let installed = installed.map_or_else(
         |_| String::new(),
         |output| String::from_utf8_lossy(&output.stdout).into_owned(),
     );
-    let Some(toolchain) = toolchain(&installed, &ours) else {
-        return Ok(Some(format!("no toolchain of Rust {ours} is installed")));
+    let Some(toolchain) = toolchain(&installed, OURS) else {
+        return Ok(Some(format!("no toolchain of Rust {OURS} is installed")));
     };
     let arguments = ["check", "--workspace"];
     eprintln!("$ rustup run {toolchain} cargo {}", arguments.join(" "));
@@ -41,7 +42,7 @@ pub(crate) fn check(root: &Path) -> Result<Option<String>> {
         .context("`rustup run` cannot be run")?;
     ensure!(
         status.success(),
-        "Rust {ours}, which Cargo.toml names, does not compile the project ({status})"
+        "Rust {OURS}, which Cargo.toml names, does not compile the project ({status})"
     );
     Ok(None)
 }
@@ -52,38 +53,22 @@ fn metadata(root: &Path) -> Result<Value> {
     crate::cargo::metadata(root, &["--filter-platform", &host])
 }
 
-/// The version that all crates of the project share.
-fn workspace_version(metadata: &Value) -> Result<String> {
-    let members = metadata["workspace_members"]
-        .as_array()
-        .context("`cargo metadata` names no members")?;
-    let mut ours: Option<&str> = None;
-    for package in packages(metadata).filter(|package| members.contains(&package["id"])) {
-        let name = &package["name"];
-        let version = package["rust_version"].as_str();
-        let version = version.with_context(|| {
-            format!("{name} has no rust-version: expected `rust-version.workspace = true`")
-        })?;
-        ensure!(
-            *ours.get_or_insert(version) == version,
-            "{name} has another rust-version than other crates: expected `rust-version.workspace = true`"
-        );
-    }
-    Ok(ours.context("`cargo metadata` names no crates")?.to_owned())
-}
-
-/// The crates that require a newer Rust than this.
-fn newer(metadata: &Value, ours: &str) -> Vec<String> {
-    let asks = packages(metadata).filter_map(|package| {
-        let version = package["rust_version"].as_str()?;
+/// The crates that ask for a newer Rust than ours, and those of the project that do not say ours.
+fn unfit(metadata: &Value, ours: &str) -> Vec<String> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let unfit = packages.filter_map(|package| {
         let name = package["name"].as_str()?;
-        (numbers(version) > numbers(ours)).then(|| format!("{name} {version}"))
+        let version = package["rust_version"].as_str();
+        // Those of the project come from no registry.
+        if package["source"].is_null() {
+            return (version != Some(ours)).then(|| {
+                format!("{name} has not this one: expected `rust-version.workspace = true`")
+            });
+        }
+        let newer = version.filter(|version| numbers(version) > numbers(ours))?;
+        Some(format!("{name} asks for the newer Rust {newer}"))
     });
-    asks.collect()
-}
-
-fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
-    metadata["packages"].as_array().into_iter().flatten()
+    unfit.collect()
 }
 
 /// `1.89` as `[1, 89, 0]`.
@@ -113,30 +98,30 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn of(versions: [Option<&str>; 3]) -> Value {
-        let package = |(name, version): (&str, Option<&str>)| json!({"id": name, "name": name, "rust_version": version});
-        let packages: Vec<_> = ["ours", "ours-too", "theirs"]
-            .into_iter()
-            .zip(versions)
-            .map(package)
-            .collect();
-        json!({"workspace_members": ["ours", "ours-too"], "packages": packages})
+    /// Of two crates of ours and one of others.
+    fn unfit_of(versions: [Option<&str>; 3]) -> Vec<String> {
+        let sources = [None, None, Some("registry")];
+        let names = ["ours", "ours-too", "theirs"];
+        let packages = names.into_iter().zip(sources).zip(versions);
+        let packages = packages.map(|((name, source), version)| json!({"name": name, "source": source, "rust_version": version}));
+        unfit(&json!({"packages": packages.collect::<Vec<_>>()}), "1.89")
     }
 
     #[test]
     fn all_crates_of_the_project_have_one_version() {
-        let version = |ours, too| workspace_version(&of([ours, too, Some("1.99")]));
-        assert_eq!(version(Some("1.89"), Some("1.89")).unwrap(), "1.89");
-        assert!(version(Some("1.89"), Some("1.90")).is_err());
-        assert!(version(Some("1.89"), None).is_err());
+        assert!(unfit_of([Some("1.89"); 3]).is_empty());
+        let expected = "ours-too has not this one: expected `rust-version.workspace = true`";
+        for other in [Some("1.90"), Some("1.88"), None] {
+            assert_eq!(unfit_of([Some("1.89"), other, None]), [expected]);
+        }
     }
 
     #[test]
     fn crates_that_ask_for_a_newer_rust_are_named() {
-        let newer = |theirs| newer(&of([Some("1.89"), Some("1.89"), theirs]), "1.89");
-        assert_eq!(newer(Some("1.90")), ["theirs 1.90"]);
+        let unfit = |theirs| unfit_of([Some("1.89"), Some("1.89"), theirs]);
+        assert_eq!(unfit(Some("1.90")), ["theirs asks for the newer Rust 1.90"]);
         for theirs in [None, Some("1.89.0"), Some("1.9"), Some("1.85")] {
-            assert!(newer(theirs).is_empty(), "{theirs:?}");
+            assert!(unfit(theirs).is_empty(), "{theirs:?}");
         }
     }
 
@@ -152,8 +137,6 @@ mod tests {
     #[test]
     fn the_project_is_built_with_nothing_newer() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let metadata = metadata(root).unwrap();
-        let ours = workspace_version(&metadata).unwrap();
-        assert!(newer(&metadata, &ours).is_empty());
+        assert_eq!(unfit(&metadata(root).unwrap(), OURS), [""; 0]);
     }
 }

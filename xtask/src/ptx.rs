@@ -117,9 +117,7 @@ fn check(root: &Path, nvrtc: &Path, nvcc: &Path) -> Result<()> {
     if let Some(difference) = difference(&committed(root), &image) {
         bail!("{IMAGE} is out of date ({difference}): run `cargo xtask ptx`");
     }
-    let reports = ptxas::assemble_for_all(nvcc, &root.join(IMAGE))?;
-    print!("{}", ptxas::table(&reports));
-    let warnings = ptxas::warnings(&reports);
+    let warnings = ptxas::warnings(nvcc, &root.join(IMAGE))?;
     ensure!(
         warnings.is_empty(),
         "{IMAGE} assembles, but\n  {}",

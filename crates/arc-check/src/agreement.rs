@@ -37,6 +37,7 @@ mod cases;
 mod tally;
 
 pub use cases::{CHUNK, random};
+pub(crate) use cases::{grid, options};
 pub use tally::{Counts, Reasons, Tally};
 
 /// An evaluator that is compared with the reference.
@@ -334,15 +335,6 @@ impl Checker {
         }
         Gave::BailedOut("the batt is full".to_owned())
     }
-
-    /// Whether any evaluator disagrees with the reference.
-    fn disagrees(&mut self, prepared: &Prepared<'_>, input: &Grid) -> bool {
-        let reference = self.interpreter.run(prepared.program, input.clone());
-        Path::HOST.iter().any(|&path| {
-            let gave = self.run(path, prepared, input);
-            gave.is_some_and(|gave| compare(path, &reference, &gave) == Comparison::Differs)
-        })
-    }
 }
 
 impl Missing {
@@ -440,7 +432,10 @@ impl Disagreement {
     pub fn shrunk(&self) -> Disagreement {
         let mut checker = Checker::default();
         let (program, input) = shrink(&self.program, &self.input, |program, input| {
-            checker.disagrees(&Prepared::with(program, &self.options), input)
+            let mut tally = Tally::default();
+            let prepared = Prepared::with(program, &self.options);
+            let _ = checker.check(&prepared, input, &mut tally);
+            !tally.disagreements.is_empty()
         });
         Disagreement {
             program,

@@ -4,10 +4,11 @@
 //! own. A device may bail out of a case for the reasons that the operation's specification allows (`reasons.rs`); it
 //! may not return another value, nor any value if the reference fails.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Interpreter, Loc, Program, Value};
+use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Loc, Program, Value};
 
 use gpu_kernels::Verdict;
 use gpu_kernels::device::{Device, DeviceError};
@@ -27,7 +28,7 @@ pub mod suite;
 pub use cases::Cases;
 pub use lists::{ListCase, check_lists};
 pub(crate) use results::{Batch, DeviceResult, NotRun};
-pub use results::{ResultCase, degenerate_results, random_results, results};
+pub use results::{ResultCase, degenerate_results, programs, random_results, results};
 
 /// One operation on values in device representations.
 #[derive(Debug, Clone)]
@@ -80,25 +81,16 @@ impl Case {
 
 /// The part of a patch in rows and columns 0 to 31, which is all that a clipped one must have.
 fn seen(value: &Value) -> Option<Value> {
+    let set = value.as_container();
+    let set = set.filter(|all| all.kind == ContainerKind::Set)?;
     let sides = 0..LANES as i32;
-    let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
-    match value {
-        Value::Indices(locs) => Some(Value::set(
-            locs.as_slice()
-                .iter()
-                .copied()
-                .filter(inside)
-                .map(Value::from),
-        )),
-        Value::Object(cells) => {
-            let cells = cells.as_slice().iter().copied();
-            Some(Value::set(
-                cells.filter(|cell| inside(&cell.loc)).map(Value::from),
-            ))
-        }
-        Value::Set(_) => Some(value.clone()),
-        _ => None,
-    }
+    let inside = |loc: Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    let elements = set.iter_stored().map(Cow::into_owned);
+    Some(Value::set(elements.filter(|element| match element {
+        Value::Loc(loc) => inside(*loc),
+        Value::Cell(cell) => inside(cell.loc),
+        _ => true,
+    })))
 }
 
 /// The call as program text.
@@ -112,103 +104,100 @@ impl fmt::Display for Case {
     }
 }
 
-/// A case in which the device's result differs from the reference's.
-#[derive(Debug, Clone)]
-pub struct Difference {
-    /// The case.
-    pub case: Case,
-    /// The device's value, or why it bailed out.
-    pub found: Result<Value, BailOut>,
-    /// Whether its representation is clean as operations require: no bits set outside its cells.
-    pub clean: bool,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { case, found, clean } = self;
-        let operation = case.operation();
-        writeln!(f, "{} differs on", operation.name)?;
-        writeln!(f, "    {case}")?;
-        if case.immediate != Immediate::default() {
-            writeln!(f, "  with {:?}", case.immediate)?;
-        }
-        if case.before != (0, 0) {
-            writeln!(f, "  in windows from {:?} before", case.before)?;
-        }
-        if operation.of_tuple {
-            writeln!(f, "  of which it gives element {}", case.immediate.key)?;
-        }
-        match &case.expected {
-            Ok(expected) => writeln!(f, "  reference: {expected}")?,
-            Err(error) => writeln!(f, "  reference: {error}")?,
-        }
-        match found {
-            Ok(found) => write!(f, "  device:    {found}")?,
-            Err(reason) => {
-                write!(
-                    f,
-                    "  device:    bails out: {reason}; it may for {:?}",
-                    reasons::allowed(case)
-                )?;
-            }
-        }
-        if !clean {
-            f.write_str(", and bits beside its cells")?;
-        }
-        Ok(())
+/// The difference of the device's value, or of its reason to bail out, from a case's expected result. A value is clean,
+/// as operations require, if no bits are set outside its cells.
+fn difference(case: &Case, found: Result<Value, BailOut>, is_clean: bool) -> String {
+    let operation = case.operation();
+    let mut lines = vec![
+        format!("{} differs on", operation.name),
+        format!("    {case}"),
+    ];
+    if case.immediate != Immediate::default() {
+        lines.push(format!("  with {:?}", case.immediate));
     }
+    if case.before != (0, 0) {
+        lines.push(format!("  in windows from {:?} before", case.before));
+    }
+    if operation.of_tuple {
+        let key = case.immediate.key;
+        lines.push(format!("  of which it gives element {key}"));
+    }
+    lines.push(match &case.expected {
+        Ok(expected) => format!("  reference: {expected}"),
+        Err(error) => format!("  reference: {error}"),
+    });
+    let beside = if is_clean {
+        ""
+    } else {
+        ", and bits beside its cells"
+    };
+    lines.push(match found {
+        Ok(found) => format!("  device:    {found}{beside}"),
+        Err(reason) => {
+            let allowed = reasons::allowed(case);
+            format!("  device:    bails out: {reason}; it may for {allowed:?}")
+        }
+    });
+    lines.join("\n")
 }
 
-/// The results of the cases of an operation or of programs.
-#[derive(Debug, Clone, Default)]
+/// The results of cases, including programs that only the host runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Cases in which the device computed the reference's value.
     pub same: u64,
+    /// Those of them whose programs have jumps or lists; counted for programs.
+    pub with_arena: u64,
     /// Cases in which the reference fails and the device bails out.
     pub failing: u64,
     /// Other cases that the device bailed out of, by reason.
     pub bail_outs: BTreeMap<BailOut, u64>,
+    /// Programs that only the host runs, by reason.
+    pub host_only: BTreeMap<String, u64>,
     /// Cases that differ.
     pub different: u64,
-    /// The first of them.
-    pub first: Option<Box<Difference>>,
-    /// The first of operations on lists, as text.
-    pub first_of_lists: Option<String>,
+    /// The first of them, as text.
+    pub first: Option<String>,
 }
 
 impl Tally {
-    /// All cases.
+    /// The number of cases that the device ran.
     pub fn cases(&self) -> u64 {
-        self.same + self.failing + self.different + self.bail_outs.values().sum::<u64>()
+        self.same + self.failing + self.different + self.bailed_out()
     }
 
-    fn differs(&mut self, difference: Difference) {
+    /// The cases that the device bailed out of although the reference does not fail.
+    pub fn bailed_out(&self) -> u64 {
+        self.bail_outs.values().sum()
+    }
+
+    /// Adds a bail-out for an allowed reason.
+    fn bails_out(&mut self, reason: BailOut, reference_fails: bool) {
+        if reference_fails {
+            self.failing += 1;
+        } else {
+            *self.bail_outs.entry(reason).or_default() += 1;
+        }
+    }
+
+    fn differs(&mut self, case: impl FnOnce() -> String) {
         self.different += 1;
-        self.first.get_or_insert_with(|| Box::new(difference));
+        self.first.get_or_insert_with(case);
     }
 
     /// Adds the results of other cases.
     pub fn add(&mut self, other: Tally) {
         self.same += other.same;
+        self.with_arena += other.with_arena;
         self.failing += other.failing;
-        self.different += other.different;
         for (reason, count) in other.bail_outs {
             *self.bail_outs.entry(reason).or_default() += count;
         }
+        for (reason, count) in other.host_only {
+            *self.host_only.entry(reason).or_default() += count;
+        }
+        self.different += other.different;
         self.first = self.first.take().or(other.first);
-        self.first_of_lists = self.first_of_lists.take().or(other.first_of_lists);
-    }
-}
-
-impl fmt::Display for Tally {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:>8} same {:>7} errors", self.same, self.failing)?;
-        let bail_outs: u64 = self.bail_outs.values().sum();
-        write!(
-            f,
-            " {bail_outs:>7} bail-outs {:>5} different",
-            self.different
-        )
     }
 }
 
@@ -231,15 +220,17 @@ fn program_of(case: &Case) -> Option<DeviceProgram> {
         .ok()
 }
 
-/// Runs cases in one launch and compares.
-pub fn check<D: Device>(
-    engine: &Engine<D>,
-    mut cases: Vec<Case>,
-) -> Result<BTreeMap<usize, Tally>, DeviceError> {
+/// The first argument of a program with the one instruction of a case, which does not take it.
+fn unused_argument() -> Value {
+    Value::set([Value::from(arc_dsl::Cell::new(3, Loc::new(1, 2)))])
+}
+
+/// Runs cases of one operation in one launch and compares.
+pub fn check<D: Device>(engine: &Engine<D>, mut cases: Vec<Case>) -> Result<Tally, DeviceError> {
     // A warp runs adjacent evaluations of the same program side by side.
-    cases.sort_by_key(|case| (case.opcode, u32::from(case.immediate.bits())));
+    cases.sort_by_key(|case| case.immediate.bits());
     let mut programs: Vec<DeviceProgram> = Vec::new();
-    let mut numbers: BTreeMap<(usize, u32), u32> = BTreeMap::new();
+    let mut numbers: BTreeMap<u16, u32> = BTreeMap::new();
     let mut pool = Pool::default();
     let mut evaluations = Vec::with_capacity(cases.len());
     let mut launched = Vec::with_capacity(cases.len());
@@ -247,16 +238,15 @@ pub fn check<D: Device>(
         let Some(program) = program_of(&case) else {
             continue;
         };
-        let key = (case.opcode, u32::from(case.immediate.bits()));
-        let number = *numbers.entry(key).or_insert_with(|| {
+        let number = *numbers.entry(case.immediate.bits()).or_insert_with(|| {
             programs.push(program);
             programs.len() as u32 - 1
         });
         let arguments = pool.end();
-        // The unused first argument: any object.
-        let first = Value::from(arc_dsl::Cell::new(3, Loc::new(1, 2)));
-        let first = pool.push(Representation::Object, &Value::set([first]));
-        if first.is_err() {
+        if pool
+            .push(Representation::Object, &unused_argument())
+            .is_err()
+        {
             continue;
         }
         for (value, representation) in case.arguments.iter().zip(case.operation().takes) {
@@ -283,31 +273,27 @@ pub fn check<D: Device>(
     }
     let loaded = engine.load(&programs)?;
     let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
-    let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
-    for (number, (case, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
-        let tally = tallies.entry(case.opcode).or_default();
+    let mut tally = Tally::default();
+    for (number, (case, verdict)) in launched.iter().zip(verdicts).enumerate() {
         match verdict {
-            Verdict::BailedOut { reason, .. } if !reasons::allowed(&case).contains(&reason) => {
-                let (found, clean) = (Err(reason), true);
-                tally.differs(Difference { case, found, clean });
+            Verdict::BailedOut { reason, .. } if reasons::allowed(case).contains(&reason) => {
+                tally.bails_out(reason, case.expected.is_err());
             }
-            Verdict::BailedOut { .. } if case.expected.is_err() => tally.failing += 1,
             Verdict::BailedOut { reason, .. } => {
-                *tally.bail_outs.entry(reason).or_default() += 1;
+                tally.differs(|| difference(case, Err(reason), true));
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
-                let clean = results.is_clean(number);
-                if clean && case.agrees(&found) {
+                let is_clean = results.is_clean(number);
+                if is_clean && case.agrees(&found) {
                     tally.same += 1;
                 } else {
-                    let found = Ok(found);
-                    tally.differs(Difference { case, found, clean });
+                    tally.differs(|| difference(case, Ok(found), is_clean));
                 }
             }
         }
     }
-    Ok(tallies)
+    Ok(tally)
 }
 
 /// The device program of a program, or why only the host can run it.
@@ -315,119 +301,6 @@ pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
     let form =
         arc_form::specialise(program).map_err(|error| format!("no first-order form: {error}"))?;
     encode(&form).map_err(|reason: HostOnly| reason.summary())
-}
-
-/// The results of programs.
-#[derive(Debug, Clone, Default)]
-pub struct ProgramTally {
-    /// Programs that the device runs.
-    pub device: u64,
-    /// Programs that only the host runs, by reason.
-    pub host_only: BTreeMap<String, u64>,
-    /// Evaluations with the reference's value.
-    pub same: u64,
-    /// Those of them that have jumps or lists; counted by the tests of results of any type.
-    pub with_arena: u64,
-    /// Evaluations that fail in the reference and that the device bailed out of.
-    pub failing: u64,
-    /// Evaluations that the device bailed out of, by reason.
-    pub bail_outs: BTreeMap<BailOut, u64>,
-    /// Evaluations that differ.
-    pub different: u64,
-    /// The first of them, as text.
-    pub first: Option<String>,
-}
-
-impl ProgramTally {
-    /// Adds the results of other programs.
-    pub fn add(&mut self, other: ProgramTally) {
-        self.device += other.device;
-        for (reason, count) in other.host_only {
-            *self.host_only.entry(reason).or_default() += count;
-        }
-        self.same += other.same;
-        self.with_arena += other.with_arena;
-        self.failing += other.failing;
-        for (reason, count) in other.bail_outs {
-            *self.bail_outs.entry(reason).or_default() += count;
-        }
-        self.different += other.different;
-        self.first = self.first.take().or(other.first);
-    }
-}
-
-/// Runs each program on its inputs, all in one launch, and compares with the reference.
-pub fn programs<D: Device>(
-    engine: &Engine<D>,
-    programs: &[(Program, Vec<Grid>)],
-) -> Result<ProgramTally, DeviceError> {
-    let mut tally = ProgramTally::default();
-    let mut encoded = Vec::new();
-    let mut pool = Pool::default();
-    let mut evaluations = Vec::new();
-    let mut launched = Vec::new();
-    let mut interpreter = Interpreter::default();
-    for (program, inputs) in programs {
-        match compiled(program) {
-            Err(reason) => *tally.host_only.entry(reason).or_default() += 1,
-            Ok(on_device) => {
-                tally.device += 1;
-                encoded.push(on_device);
-                for input in inputs {
-                    match pool.push_grid(input) {
-                        Err(bail_out) => *tally.bail_outs.entry(bail_out).or_default() += 1,
-                        Ok(arguments) => {
-                            let reference = interpreter.run(program, input.clone());
-                            let expected_verdict =
-                                ExpectedVerdict::of(input, &reference, launched.len());
-                            let expected = expected_verdict.expected.as_ref();
-                            let expected = expected.and_then(|grid| pool.push_grid(grid).ok());
-                            launched.push((program, input, reference, expected_verdict));
-                            evaluations.push(Evaluation {
-                                program: encoded.len() as u32 - 1,
-                                arguments,
-                                expected,
-                                fetch: true,
-                                hash: true,
-                            });
-                        }
-                    }
-                }
-            }
-        }
-    }
-    let loaded = engine.load(&encoded)?;
-    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
-    for (number, (launched, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
-        let (program, input, expected, expected_verdict) = launched;
-        match verdict {
-            Verdict::BailedOut { .. } if expected.is_err() => tally.failing += 1,
-            Verdict::BailedOut { reason, .. } => {
-                *tally.bail_outs.entry(reason).or_default() += 1;
-            }
-            Verdict::Done { .. } => {
-                let found = results.value(number).unwrap_or(Value::Nothing);
-                let same = expected.as_ref().is_ok_and(|value| is_same(&found, value));
-                if same && expected_verdict.agrees(verdict) {
-                    tally.same += 1;
-                } else {
-                    tally.different += 1;
-                    tally.first.get_or_insert_with(|| {
-                        let reference = match expected {
-                            Ok(value) => value.to_string(),
-                            Err(error) => error.to_string(),
-                        };
-                        format!(
-                            "{program}  on {}\n  reference: {reference}\n  device:    {found}\n  \
-                             verdict:   {verdict:?}",
-                            Value::from(input.clone())
-                        )
-                    });
-                }
-            }
-        }
-    }
-    Ok(tally)
 }
 
 /// Whether a value from the device is the reference's. It prints alike too, but for what the device does not know:

@@ -9,11 +9,12 @@
 use std::fmt;
 
 use arc_dsl::{EvalError, Grid, Limits, Program, Value};
-use arc_form::Options;
 use gpu_kernels::Engine;
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
 
-use crate::agreement::{self, Checker, Comparison, Gave, Path, Prepared, is_counted_differently};
+use crate::agreement::{
+    self, Checker, Comparison, Gave, Path, Prepared, is_counted_differently, options,
+};
 use crate::conformance::{self, Batch, DeviceResult, NotRun, ResultCase, random_results};
 use crate::selfcheck::device::NotChecked;
 use crate::simulated::{EmulatedDevice, InterpretedDevice, emulated, interpreted};
@@ -88,25 +89,6 @@ struct Devices {
     interpreted: Engine<InterpretedDevice>,
 }
 
-impl Devices {
-    fn new(number: u64) -> Result<Self, Unavailable> {
-        Ok(Devices {
-            number,
-            emulated: emulated(number)?,
-            interpreted: interpreted()?,
-        })
-    }
-
-    fn run_emulated(&mut self, batch: &Batch) -> Result<Vec<DeviceResult>, NotChecked> {
-        let number = self.number;
-        ended(&mut self.emulated, || emulated(number), batch)
-    }
-
-    fn run_interpreted(&mut self, batch: &Batch) -> Result<Vec<DeviceResult>, NotChecked> {
-        ended(&mut self.interpreted, interpreted, batch)
-    }
-}
-
 /// How evaluations end on a device. If a kernel breaks a rule, the device is lost, and each evaluation is repeated on
 /// a new device to find the one that did.
 fn ended<D: Device>(
@@ -130,15 +112,6 @@ fn ended<D: Device>(
         }
     }
     Ok(all)
-}
-
-/// An evaluation that waits for the devices.
-struct Pending {
-    program: Program,
-    input: Grid,
-    reference: Result<Value, EvalError>,
-    /// Whether the CPU's evaluators agreed.
-    is_same: bool,
 }
 
 impl Everywhere {
@@ -171,7 +144,11 @@ impl Everywhere {
     pub fn with_limits(number: u64, limits: &Limits) -> Result<Self, Unavailable> {
         Ok(Everywhere {
             checker: Checker::with_limits(limits),
-            devices: Some(Devices::new(number)?),
+            devices: Some(Devices {
+                number,
+                emulated: emulated(number)?,
+                interpreted: interpreted()?,
+            }),
         })
     }
 
@@ -193,14 +170,7 @@ impl Everywhere {
             let cases = (missing * 6).clamp(100, 6 * LAUNCH);
             let mut portion = self.portion();
             for case in random_results(seed.wrapping_add(round), cases) {
-                let options = Options {
-                    fold: case.fold,
-                    ..Options::default()
-                };
-                let prepared = Prepared::with(&case.program, &options);
-                if prepared.loop_depth().is_some_and(|depth| depth > 0) {
-                    portion.random(&mut self.checker, &prepared, &case);
-                }
+                portion.random(&mut self.checker, case);
             }
             tally.add(portion.run(self.devices.as_mut())?);
         }
@@ -236,21 +206,20 @@ struct Portion {
     has_devices: bool,
     tally: Tally,
     batch: Batch,
-    pending: Vec<Pending>,
+    /// Of each case of the batch, whether the CPU's evaluators agreed.
+    agreed: Vec<bool>,
 }
 
 impl Portion {
-    fn random(&mut self, checker: &mut Checker, prepared: &Prepared<'_>, case: &ResultCase) {
-        let evaluators = &mut self.tally.evaluators;
-        let (reference, is_same) = checker.check_all(prepared, &case.input, evaluators);
-        let added = self.batch.add_compared(case, &reference).map(|_| ());
-        let pending = Pending {
-            program: case.program.clone(),
-            input: case.input.clone(),
-            reference,
-            is_same,
-        };
-        self.add_pending(pending, added);
+    /// A random program, if its form has a loop.
+    fn random(&mut self, checker: &mut Checker, case: ResultCase) {
+        let prepared = Prepared::with(&case.program, &options(case.fold));
+        if prepared.loop_depth().is_some_and(|depth| depth > 0) {
+            let evaluators = &mut self.tally.evaluators;
+            let (reference, agreed) = checker.check_all(&prepared, &case.input, evaluators);
+            let added = self.batch.add_compared(case, reference);
+            self.add(agreed, added);
+        }
     }
 
     fn program(&mut self, checker: &mut Checker, program: &Program, inputs: &[&Grid]) {
@@ -262,29 +231,23 @@ impl Portion {
         }
         for &input in inputs {
             let evaluators = &mut self.tally.evaluators;
-            let (reference, is_same) = checker.check_all(&prepared, input, evaluators);
+            let (reference, agreed) = checker.check_all(&prepared, input, evaluators);
             let added = match &missing {
                 Some(reason) => Err(NotRun::HostOnly(reason.clone())),
-                None => self.batch.add_fetched(input, &reference),
+                None => self.batch.add_fetched(program, input, reference),
             };
-            let pending = Pending {
-                program: program.clone(),
-                input: input.clone(),
-                reference,
-                is_same,
-            };
-            self.add_pending(pending, added);
+            self.add(agreed, added);
         }
     }
 
     /// Cases that no device gets are counted at once.
-    fn add_pending(&mut self, pending: Pending, added: Result<(), NotRun>) {
+    fn add(&mut self, agreed: bool, added: Result<(), NotRun>) {
         if !self.has_devices {
-            self.tally.everywhere += u64::from(pending.is_same);
+            self.tally.everywhere += u64::from(agreed);
             return;
         }
         let gave = match added {
-            Ok(()) => return self.pending.push(pending),
+            Ok(()) => return self.agreed.push(agreed),
             Err(NotRun::HostOnly(reason)) => Gave::NotCompiled(reason),
             Err(NotRun::Input(reason)) => Gave::BailedOut(reason.to_string()),
         };
@@ -300,72 +263,62 @@ impl Portion {
         let Some(devices) = devices else {
             return Ok(tally);
         };
-        let of_emulated = devices.run_emulated(&self.batch)?;
-        let of_interpreted = devices.run_interpreted(&self.batch)?;
+        let reopened = || emulated(devices.number);
+        let of_emulated = ended(&mut devices.emulated, reopened, &self.batch)?;
+        let of_interpreted = ended(&mut devices.interpreted, interpreted, &self.batch)?;
         let both = of_emulated.into_iter().zip(of_interpreted);
-        for (pending, (emulated, interpreted)) in self.pending.iter().zip(both) {
-            let (gave, comparison) = pending.compared(&emulated);
+        let cases = self.batch.cases().iter().zip(self.agreed);
+        for ((case, agreed), (emulated, interpreted)) in cases.zip(both) {
+            let (gave, comparison) = compared(&case.reference, &emulated);
             tally.evaluators.count(Path::Emulated, &gave, comparison);
             // Bailing out for another reason is a difference too.
             let (other_gave, other) = if interpreted == emulated {
                 (gave, comparison)
             } else {
-                (pending.compared(&interpreted).0, Comparison::Differs)
+                (
+                    compared(&case.reference, &interpreted).0,
+                    Comparison::Differs,
+                )
             };
             tally
                 .evaluators
                 .count(Path::Interpreted, &other_gave, other);
-            tally.everywhere +=
-                u64::from(pending.is_same && comparison.is_same() && other.is_same());
+            tally.everywhere += u64::from(agreed && comparison.is_same() && other.is_same());
             let differs = [comparison, other].contains(&Comparison::Differs);
             if differs && tally.first.len() < MAX_REPORTED {
-                tally.first.push(pending.describe(&emulated, &interpreted));
+                tally.first.push(format!(
+                    "{}\ninput: {}\nreference: {}\nemulated: {emulated}\ninterpreted: {interpreted}",
+                    case.case.program,
+                    case.case.input,
+                    case.reference()
+                ));
             }
         }
         Ok(tally)
     }
 }
 
-impl Pending {
-    /// The result of a device compared with the reference.
-    fn compared(&self, ended: &DeviceResult) -> (Gave, Comparison) {
-        let bound = self.reference.as_ref().is_err_and(is_counted_differently);
-        match (ended, &self.reference) {
-            (DeviceResult::BailedOut(reason), reference) => {
-                let comparison = match reference {
-                    _ if bound => Comparison::Bound,
-                    Ok(_) => Comparison::Nothing,
-                    Err(_) => Comparison::SameError,
-                };
-                (Gave::BailedOut(reason.to_string()), comparison)
-            }
-            (DeviceResult::Broken(rule), _) => (Gave::Panic(rule.clone()), Comparison::Differs),
-            (DeviceResult::Same, Ok(value)) => (Gave::Value(value.clone()), Comparison::SameValue),
-            (DeviceResult::Same | DeviceResult::Unlike(_), _) if bound => {
-                (Gave::Value(Value::Nothing), Comparison::Bound)
-            }
-            (DeviceResult::Same | DeviceResult::Unlike(_), _) => {
-                (Gave::Value(Value::Nothing), Comparison::Differs)
-            }
+/// The result of a device compared with the reference.
+fn compared(reference: &Result<Value, EvalError>, ended: &DeviceResult) -> (Gave, Comparison) {
+    let bound = reference.as_ref().is_err_and(is_counted_differently);
+    match (ended, reference) {
+        (DeviceResult::BailedOut(reason), reference) => {
+            let comparison = match reference {
+                _ if bound => Comparison::Bound,
+                Ok(_) => Comparison::Nothing,
+                Err(_) => Comparison::SameError,
+            };
+            (Gave::BailedOut(reason.to_string()), comparison)
         }
-    }
-
-    fn describe(&self, emulated: &DeviceResult, interpreted: &DeviceResult) -> String {
-        let reference = match &self.reference {
-            Ok(value) => value.to_string(),
-            Err(error) => format!("error: {error}"),
-        };
-        let ended = |ended: &DeviceResult| match ended {
-            DeviceResult::BailedOut(reason) => format!("bails out: {reason}"),
-            DeviceResult::Same => "the same".to_owned(),
-            DeviceResult::Unlike(found) => found.clone(),
-            DeviceResult::Broken(rule) => format!("breaks a rule: {rule}"),
-        };
-        let Pending { program, input, .. } = self;
-        format!(
-            "{program}\ninput: {input}\nreference: {reference}\nemulated: {}\ninterpreted: {}",
-            ended(emulated),
-            ended(interpreted)
-        )
+        (DeviceResult::Broken(rule), _) => (Gave::Panic(rule.clone()), Comparison::Differs),
+        (DeviceResult::Same, Ok(value)) => (Gave::Value(value.clone()), Comparison::SameValue),
+        (DeviceResult::Same | DeviceResult::Unlike(_), _) => {
+            let comparison = if bound {
+                Comparison::Bound
+            } else {
+                Comparison::Differs
+            };
+            (Gave::Value(Value::Nothing), comparison)
+        }
     }
 }

@@ -574,6 +574,8 @@ impl Value {
                 .collect()
         };
         match self {
+            // The rest keeps its sets, which have an order.
+            _ if !self.holds_function() => self.clone(),
             Value::Function(_) => Value::Foreign(Foreign::Default),
             Value::Tuple(all) => Value::tuple(elements(all)),
             Value::Set(_) => Value::set(self.as_container().into_iter().flat_map(|set| {
@@ -582,6 +584,14 @@ impl Value {
                     .collect::<Vec<_>>()
             })),
             _ => self.clone(),
+        }
+    }
+
+    fn holds_function(&self) -> bool {
+        match self {
+            Value::Tuple(all) => all.as_slice().iter().any(Value::holds_function),
+            Value::Set(all) => all.as_slice().iter().any(Value::holds_function),
+            _ => self.is_function(),
         }
     }
 

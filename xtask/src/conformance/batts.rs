@@ -9,8 +9,7 @@ use arc_dsl::{
 
 use super::compare::{Ours, Row};
 use super::programs::{OWN_SECONDS, read_tasks};
-use super::python::{Command, Reference};
-use super::suite::Pool;
+use super::python::{Command, Pool, Reference};
 
 /// A call of a batt.
 struct Call<'t> {

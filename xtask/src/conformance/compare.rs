@@ -6,7 +6,7 @@ use anyhow::Result;
 use arc_dsl::{COLOUR_RANGE, ErrorKind, EvalError, Limit, MAX_INT, Value};
 
 use super::Called;
-use super::python::Theirs;
+use super::python::{Command, Pool, Reference, Theirs};
 
 /// Our result of an evaluation.
 #[derive(Debug)]
@@ -126,19 +126,32 @@ pub(crate) fn verdict(called: Option<Called>, ours: &Ours, theirs: &[Theirs]) ->
     }
 }
 
+/// The results of an evaluation: ours, and those of each CPython.
+pub(crate) type Both = (Ours, Vec<Theirs>);
+
 /// How often Python runs again what differs.
 const REPETITIONS: usize = 12;
 
-/// Lets Python evaluate again what differs, in other processes: where a set of functions decides, CPython gives another
-/// value in each.
-pub(crate) fn repeat(
-    theirs: &mut [Vec<Theirs>],
-    mut differs: impl FnMut(usize, &[Theirs]) -> bool,
-    evaluate: impl Fn(&[usize]) -> Result<Vec<Vec<Theirs>>>,
-) -> Result<()> {
-    let mut again: Vec<usize> = (0..theirs.len()).collect();
+/// Adds Python's results to ours: those of the primitives that `called` gives, if they are of calls, by the commands that
+/// `command` gives. What differs is evaluated again in other processes: where a set of functions decides, CPython gives
+/// another value in each.
+pub(crate) fn evaluate<'a>(
+    reference: &Reference,
+    seconds: u32,
+    pool: &'a Pool,
+    ours: Vec<Ours>,
+    called: impl Fn(usize) -> Option<Called>,
+    command: impl Fn(usize) -> Command<'a>,
+) -> Result<Vec<Both>> {
+    let evaluate = |of: &[usize]| {
+        let commands = of.iter().map(|&at| command(at));
+        let commands: Vec<_> = pool.commands().chain(commands).collect();
+        reference.evaluate(&commands, seconds)
+    };
+    let mut again: Vec<usize> = (0..ours.len()).collect();
+    let mut theirs = evaluate(&again)?;
     for _ in 0..REPETITIONS {
-        again.retain(|&at| differs(at, &theirs[at]));
+        again.retain(|&at| verdict(called(at), &ours[at], &theirs[at]) == Verdict::Differs);
         if again.is_empty() {
             break;
         }
@@ -146,7 +159,7 @@ pub(crate) fn repeat(
             theirs[at].extend(more);
         }
     }
-    Ok(())
+    Ok(ours.into_iter().zip(theirs).collect())
 }
 
 /// A row of the table: the evaluations of one kind.

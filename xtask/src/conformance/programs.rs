@@ -15,9 +15,8 @@ use arc_dsl::{
     builtin, parse_programs, parse_programs_in,
 };
 
-use super::compare::{self, Ours, Row, Verdict, verdict};
-use super::python::{Command, Reference, Theirs};
-use super::suite::Pool;
+use super::compare::{self, Both, Ours, Row};
+use super::python::{Command, Pool, Reference};
 use super::vectors::digest;
 
 /// The processor seconds in Python of a program on an input of its own.
@@ -66,9 +65,6 @@ impl Evaluation<'_> {
     }
 }
 
-/// Both sides of an evaluation.
-type Results = (Ours, Vec<Theirs>);
-
 /// The comparison of programs.
 pub(crate) struct Programs<'a> {
     reference: &'a Reference,
@@ -91,33 +87,25 @@ impl<'a> Programs<'a> {
         name: &str,
         evaluations: &[Evaluation<'_>],
         seconds: u32,
-    ) -> Result<Vec<Results>> {
+    ) -> Result<Vec<Both>> {
         let mut pool = Pool::default();
         let inputs = evaluations.iter().map(|evaluation| {
             let inputs = evaluation.inputs.iter();
             inputs.map(|value| pool.place(value.to_string())).collect()
         });
         let inputs: Vec<Vec<usize>> = inputs.collect();
-        let evaluate = |of: &[usize]| {
-            let calls = of.iter().map(|&at| match evaluations[at].text {
-                Some(text) => Command::Program(text, &inputs[at]),
-                None => Command::Case(evaluations[at].program.name(), &inputs[at], &[]),
-            });
-            let commands: Vec<_> = pool.commands().chain(calls).collect();
-            self.reference.evaluate(&commands, seconds)
-        };
-        let mut theirs = evaluate(&(0..evaluations.len()).collect::<Vec<_>>())?;
         let mut interpreter = Interpreter::default();
         let ours = evaluations.iter().map(|evaluation| {
             let inputs = evaluation.inputs.iter().cloned();
             Ours::from(interpreter.run_on(evaluation.program, inputs))
         });
-        let ours: Vec<_> = ours.collect();
-        let differs =
-            |at: usize, theirs: &[_]| verdict(None, &ours[at], theirs) == Verdict::Differs;
-        compare::repeat(&mut theirs, differs, evaluate)?;
+        let ours = ours.collect();
+        let command = |at: usize| match evaluations[at].text {
+            Some(text) => Command::Program(text, &inputs[at]),
+            None => Command::Case(evaluations[at].program.name(), &inputs[at], &[]),
+        };
+        let both = compare::evaluate(self.reference, seconds, &pool, ours, |_| None, command)?;
         let mut row = Row::new(name);
-        let both: Vec<Results> = ours.into_iter().zip(theirs).collect();
         for (evaluation, (ours, theirs)) in evaluations.iter().zip(&both) {
             row.add(None, ours, theirs, || evaluation.what());
         }

@@ -1,5 +1,6 @@
 //! The Python side: sends commands to the driver, by each version of CPython, and reads the results.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -28,6 +29,28 @@ pub(crate) enum Command<'a> {
     Program(&'a str, &'a [usize]),
     /// A call of the function of a file that holds a batt with these from the pool.
     Batt(&'a Path, &'a [usize]),
+}
+
+/// Expressions by index.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    pub(crate) texts: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Pool {
+    /// The index of an expression.
+    pub(crate) fn place(&mut self, text: String) -> usize {
+        *self.places.entry(text).or_insert_with_key(|text| {
+            self.texts.push(text.clone());
+            self.texts.len() - 1
+        })
+    }
+
+    /// The commands for Python that build it.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = Command<'_>> {
+        self.texts.iter().map(|text| Command::Pool(text))
+    }
 }
 
 /// Python's result of an evaluation.

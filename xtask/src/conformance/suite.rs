@@ -1,14 +1,14 @@
 //! The cases, as text for both Python and our parser.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use anyhow::Result;
 use arc_dsl::generate::{Expression, Generator};
 use arc_dsl::{Dialect, Grid, Interpreter, parse_programs_in};
 
 use super::Called;
-use super::compare::{self, Ours, Row, Verdict, verdict};
-use super::python::{Command, Reference, Theirs};
+use super::compare::{self, Both, Ours, Row};
+use super::python::{Command, Pool, Reference};
 
 /// The number of grids from which the arguments are drawn, each with its patches.
 const SCENES: usize = 620;
@@ -18,28 +18,6 @@ const DRAWS: usize = 8;
 
 /// The processor seconds of a call in Python.
 const SECONDS: u32 = 10;
-
-/// Expressions by index.
-#[derive(Debug, Default)]
-pub(crate) struct Pool {
-    pub(crate) texts: Vec<String>,
-    places: HashMap<String, usize>,
-}
-
-impl Pool {
-    /// The index of an expression.
-    pub(crate) fn place(&mut self, text: String) -> usize {
-        *self.places.entry(text).or_insert_with_key(|text| {
-            self.texts.push(text.clone());
-            self.texts.len() - 1
-        })
-    }
-
-    /// The commands for Python that build it.
-    pub(crate) fn commands(&self) -> impl Iterator<Item = Command<'_>> {
-        self.texts.iter().map(|text| Command::Pool(text))
-    }
-}
 
 /// Calls of primitives; arguments are indices into a pool of expressions.
 #[derive(Debug, Default)]
@@ -91,8 +69,8 @@ impl Suite {
         suite
     }
 
-    /// Python's results, one list per call.
-    pub(crate) fn evaluate_in(&self, reference: &Reference) -> Result<Vec<Vec<Theirs>>> {
+    /// The results, one of ours and one list of Python's per call.
+    pub(crate) fn evaluate(&self, reference: &Reference) -> Result<Vec<Both>> {
         // Python has one constant for equal displays of a text, so it reads calls with several as we do.
         let texts = self.calls.iter().map(|call| {
             let program = self.program(call).replacen("(I)", "()", 1);
@@ -100,40 +78,31 @@ impl Suite {
             has_several.then_some(program)
         });
         let texts: Vec<Option<String>> = texts.collect();
-        let evaluate = |of: &[usize]| {
-            let calls = of.iter().map(|&at| match &texts[at] {
-                Some(program) => Command::Program(program, &[]),
-                None => {
-                    let call = &self.calls[at];
-                    Command::Case(call.primitive.name(), &call.arguments, &call.applied_to)
-                }
-            });
-            let commands: Vec<_> = self.pool.commands().chain(calls).collect();
-            reference.evaluate(&commands, SECONDS)
-        };
-        let mut theirs = evaluate(&(0..self.calls.len()).collect::<Vec<_>>())?;
         let mut interpreter = Interpreter::default();
-        let differs = |at: usize, theirs: &[Theirs]| {
-            let call = &self.calls[at];
-            let ours = self.evaluate(call, &mut interpreter);
-            verdict(Some(call.primitive), &ours, theirs) == Verdict::Differs
+        let calls = self.calls.iter();
+        let ours = calls.map(|call| self.evaluate_here(call, &mut interpreter));
+        let ours = ours.collect();
+        let called = |at: usize| Some(self.calls[at].primitive);
+        let command = |at: usize| match &texts[at] {
+            Some(program) => Command::Program(program, &[]),
+            None => {
+                let call = &self.calls[at];
+                Command::Case(call.primitive.name(), &call.arguments, &call.applied_to)
+            }
         };
-        compare::repeat(&mut theirs, differs, evaluate)?;
-        Ok(theirs)
+        compare::evaluate(reference, SECONDS, &self.pool, ours, called, command)
     }
 
     /// A row for each family of primitives.
-    pub(crate) fn compare(&self, results: &[Vec<Theirs>]) -> Vec<Row> {
-        let mut interpreter = Interpreter::default();
+    pub(crate) fn compare(&self, results: &[Both]) -> Vec<Row> {
         let mut results = results.iter();
         let families = self
             .calls
             .chunk_by(|a, b| a.primitive.family() == b.primitive.family());
         let rows = families.map(|calls| {
             let mut row = Row::new(calls[0].primitive.family());
-            for (call, theirs) in calls.iter().zip(&mut results) {
-                let ours = self.evaluate(call, &mut interpreter);
-                row.add(Some(call.primitive), &ours, theirs, || self.program(call));
+            for (call, (ours, theirs)) in calls.iter().zip(&mut results) {
+                row.add(Some(call.primitive), ours, theirs, || self.program(call));
             }
             row
         });
@@ -149,7 +118,7 @@ impl Suite {
     }
 
     /// The call as a program.
-    pub(crate) fn program(&self, call: &Call) -> String {
+    fn program(&self, call: &Call) -> String {
         let made = format!("{}({})", call.primitive, self.list(&call.arguments));
         if call.applied_to.is_empty() {
             return format!("def case(I):\n    return {made}\n");
@@ -159,7 +128,7 @@ impl Suite {
     }
 
     /// Our interpreter's result for the call's text.
-    pub(crate) fn evaluate(&self, call: &Call, interpreter: &mut Interpreter) -> Ours {
+    fn evaluate_here(&self, call: &Call, interpreter: &mut Interpreter) -> Ours {
         match parse_programs_in(self.dialect, &self.program(call)).pop() {
             Some(Ok(program)) => interpreter.run(&program, Grid::default()).into(),
             Some(Err(error)) => Ours::Unread(error.to_string()),

@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use arc_dsl::{Dialect, Interpreter, definition_digests};
+use arc_dsl::{Dialect, definition_digests};
 
-use super::compare::{Verdict, numbers, verdict};
+use super::compare::{Both, Verdict, numbers, verdict};
 use super::python::Theirs;
 use super::suite::{Call, Suite};
 
@@ -43,7 +43,7 @@ pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
 pub(crate) fn write(
     root: &Path,
     suite: &Suite,
-    results: &[Vec<Theirs>],
+    results: &[Both],
     builtins: Option<String>,
 ) -> Result<()> {
     let folder = root.join(folder(suite.dialect));
@@ -53,16 +53,14 @@ pub(crate) fn write(
     if let Some(builtins) = builtins {
         files.insert("builtin".to_owned(), builtins);
     }
-    let mut interpreter = Interpreter::default();
     let mut last = None;
-    for (call, theirs) in suite.calls.iter().zip(results) {
+    for (call, (ours, theirs)) in suite.calls.iter().zip(results) {
         let primitive = call.primitive;
         let text = files.entry(primitive.family().to_owned()).or_default();
         if last.replace(primitive) != Some(primitive) {
             let _ = writeln!(text, "[{primitive}]");
         }
-        let ours = suite.evaluate(call, &mut interpreter);
-        let result = match (verdict(Some(primitive), &ours, theirs), theirs.last()) {
+        let result = match (verdict(Some(primitive), ours, theirs), theirs.last()) {
             (Verdict::SameValue | Verdict::SameError, Some(theirs)) => digest(theirs),
             (Verdict::Limit, _) => "~".to_owned(),
             // What differs or is undefined is no vector.

@@ -1,12 +1,8 @@
 //! docs/form.md: the text between its marks, which is generated.
 
-use std::path::Path;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use arc_dsl::parse_programs;
 use arc_form::{plan, specialise};
-
-use super::replaced;
 
 pub(super) const PAGE: &str = "docs/form.md";
 
@@ -24,23 +20,12 @@ def solve_example(I):
     return O
 ";
 
-/// The page with its marked parts regenerated.
-pub(super) fn page(root: &Path) -> Result<String> {
-    let path = root.join(PAGE);
-    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let mut text = text.replace("\r\n", "\n");
-    for (name, part) in stages()? {
-        text = replaced(PAGE, &text, name, &part)?;
-    }
-    Ok(text)
-}
-
 fn block(language: &str, text: &str) -> String {
     format!("```{language}\n{text}```\n")
 }
 
 /// The example after each stage, as `mega-batch explain` and `coverage` print it.
-fn stages() -> Result<[(&'static str, String); 3]> {
+pub(super) fn stages() -> Result<[(&'static str, String); 3]> {
     let form = specialise(&parse_programs(EXAMPLE).remove(0)?)?;
     let planned = plan(&form, &arc_cpu::TARGET);
     let device = gpu_kernels::encode(&form)?;

@@ -168,3 +168,19 @@ fn an_engine_that_kaggle_cannot_run_is_an_error() {
         "{error}"
     );
 }
+
+#[test]
+fn a_submission_is_looked_at_place_by_place() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/python");
+    let scorer = "import kaggle; kaggle.check_the_scorer()";
+    let mut python = std::process::Command::new("python3");
+    let output = python
+        .args(["-B", "-c", scorer])
+        .current_dir(folder)
+        .output();
+    // Without Python the notebook cannot be run either.
+    if let Ok(output) = output {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+    }
+}

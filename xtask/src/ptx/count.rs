@@ -204,13 +204,10 @@ fn list_operations() -> Result<Value> {
     let mut all = Map::new();
     let engine = engine(1)?;
     for operation in ListOperation::ALL {
-        let mut cases = Cases::new(SEED ^ u64::from(operation.opcode()) << 32);
-        let made: Vec<_> = (0..CASES * 8)
-            .filter_map(|_| cases.of_list(*operation))
-            .take(CASES)
-            .collect();
-        let tally = conformance::check_lists(&engine, made)?;
-        if let Some(first) = &tally.first_of_lists {
+        let make = |cases: &mut Cases| cases.of_list(*operation);
+        let made = Cases::drawn(SEED, operation.opcode(), CASES, make);
+        let tally = conformance::check_lists(&engine, made.collect())?;
+        if let Some(first) = &tally.first {
             bail!("{first}");
         }
         let issued = engine.device().take_counts().issued();
@@ -228,13 +225,8 @@ fn operations() -> Result<Map<String, Value>> {
     let mut medians = Vec::new();
     let engine = engine(1)?;
     for (opcode, operation) in OPERATIONS.iter().enumerate() {
-        let mut cases = Cases::new(SEED ^ (opcode as u64) << 32);
-        let made: Vec<_> = (0..CASES * 8)
-            .filter_map(|_| cases.of(opcode))
-            .take(CASES)
-            .collect();
-        let tallies = conformance::check(&engine, made)?;
-        if let Some(first) = tallies.values().find_map(|tally| tally.first.as_ref()) {
+        let made = Cases::drawn(SEED, opcode as u16, CASES, |cases| cases.of(opcode));
+        if let Some(first) = conformance::check(&engine, made.collect())?.first {
             bail!("{}: {first}", operation.name);
         }
         let (median, runs) = runs(&engine.device().take_counts());

@@ -4,6 +4,7 @@
 //! rule. If it survives, either the change makes no difference or the suite does not cover it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -295,13 +296,16 @@ impl Reached {
         };
         for test in tests {
             let engine = Engine::new(device(Some(Arc::clone(&mutant.module)))?);
-            match test.run(&engine, self.extent) {
+            // A mutant may return data of no valid form, over which the host panics.
+            let ended = catch_unwind(AssertUnwindSafe(|| test.run(&engine, self.extent)));
+            let panicked = |_| Err(Failure::Panicked("see above".to_owned()));
+            match ended.unwrap_or_else(panicked) {
                 Ok(_) => {}
                 Err(failure) => {
                     let reason = match failure {
                         // If more cases fail, fewer are compared.
-                        Failure::Few { what, .. } => format!("few are compared: {what}"),
-                        Failure::Different { first, .. } => first,
+                        Failure::Few(tally) => format!("few are compared: {tally:?}"),
+                        Failure::Different(tally) => tally.first.unwrap_or_default(),
                         other => other.to_string(),
                     };
                     let first = reason.lines().next().unwrap_or_default().to_owned();

@@ -41,7 +41,7 @@ pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally
 }
 
 /// The options of a form, with or without folding of known values.
-fn options(fold: bool) -> Options {
+pub(crate) fn options(fold: bool) -> Options {
     Options {
         fold,
         ..Options::default()
@@ -53,10 +53,15 @@ fn input(generator: &mut Generator, number: u64) -> Grid {
     let built_in = builtin::all().get((number / 5) as usize % builtin::all().len());
     match (number % 5, built_in) {
         (0, Some(built_in)) => built_in.input(number, 0, 30),
-        _ => match generator.value(Type::Grid) {
-            Value::Grid(grid) => (*grid).clone(),
-            _ => Grid::default(),
-        },
+        _ => grid(generator),
+    }
+}
+
+/// A grid from the generator.
+pub(crate) fn grid(generator: &mut Generator) -> Grid {
+    match generator.value(Type::Grid) {
+        Value::Grid(grid) => (*grid).clone(),
+        _ => Grid::default(),
     }
 }
 

@@ -26,12 +26,24 @@ pub struct Cases {
 
 impl Cases {
     /// A generator; the same seed gives the same cases.
-    pub fn new(seed: u64) -> Self {
+    fn new(seed: u64) -> Self {
         Self {
             generator: Generator::new(seed),
             interpreter: Interpreter::default(),
             state: seed ^ 0x9e37_79b9_7f4a_7c15,
         }
+    }
+
+    /// At most `count` cases of an operation, which `make` makes of a generator of their own.
+    pub fn drawn<C>(
+        seed: u64,
+        opcode: u16,
+        count: usize,
+        make: impl Fn(&mut Cases) -> Option<C>,
+    ) -> impl Iterator<Item = C> {
+        let mut cases = Self::new(seed ^ u64::from(opcode) << 32);
+        let drawn = (0..count * 8).filter_map(move |_| make(&mut cases));
+        drawn.take(count)
     }
 
     /// A number below `bound`, by `SplitMix64` (Vigna).
@@ -371,21 +383,6 @@ impl Cases {
             .map(|_| Value::Int(self.below(16) as i32 - 1))
             .collect();
         Value::set(colours)
-    }
-
-    /// See [`grids::patterned`].
-    fn patterned_grid(&mut self) -> Grid {
-        grids::patterned(&mut |bound| self.below(bound))
-    }
-
-    /// See [`grids::part`].
-    fn part(&mut self, grid: &Grid) -> Value {
-        grids::part(&mut |bound| self.below(bound), grid)
-    }
-
-    /// See [`grids::changed`].
-    fn changed(&mut self, cells: &Value, inside: bool) -> Value {
-        grids::changed(&mut |bound| self.below(bound), cells, inside)
     }
 
     /// Some of the objects of a grid, with this structure; given a set of objects, occasionally some of these, or

@@ -13,7 +13,7 @@ use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, ValueId, Verdict};
 
-use super::Tally;
+use super::{Tally, unused_argument};
 
 mod by_lanes;
 
@@ -250,43 +250,17 @@ impl CaseBuilder {
         if let Some(room) = room {
             self.fill(ARENA - room)?;
         }
-        let equal = Some(Value::Int(1));
-        Some(match outcome {
-            Outcome::Value(representation, value) => {
-                let result = self.step(operation, immediate, &operands);
-                (result, *representation, Some(value.clone()))
-            }
-            Outcome::Stored(representation, value) => {
+        let result = match outcome {
+            Outcome::Stored(representation, _) => {
                 let (store, load) = match representation {
                     Representation::Patch => (L::StorePatch, L::LoadPatch),
                     Representation::Object => (L::StoreObject, L::LoadObject),
                     _ => (L::StoreGrid, L::LoadGrid),
                 };
                 let word = self.step(store, immediate, &operands);
-                let result = self.step(load, immediate, &[word]);
-                (result, *representation, Some(value.clone()))
+                self.step(load, immediate, &[word])
             }
-            Outcome::Word(sort, _) => {
-                let result = self.step(operation, immediate, &operands);
-                let same = self.same(*sort, result, words[0]);
-                (same, Representation::Int, equal)
-            }
-            Outcome::List(sort, items) => {
-                let result = self.step(operation, immediate, &operands);
-                let same = self.is_list(*sort, result, items.len(), &words)?;
-                (same, Representation::Int, equal)
-            }
-            Outcome::Unordered(sort, items) => {
-                let result = self.step(operation, immediate, &operands);
-                let mut all = self.has_size(result, items.len())?;
-                for word in words {
-                    let there = L::ContainedInList;
-                    let there = self.step(there, keyed(sort.key()), &[word, result]);
-                    all = self.both(all, there)?;
-                }
-                (all, Representation::Int, equal)
-            }
-            Outcome::Room(sort, items) => {
+            Outcome::Room(..) => {
                 let operation = match operation {
                     L::Push => L::Room,
                     other => other,
@@ -295,8 +269,7 @@ impl CaseBuilder {
                 for word in &words {
                     self.builder.push(result, *word, 0);
                 }
-                let same = self.is_list(*sort, result, items.len(), &words)?;
-                (same, Representation::Int, equal)
+                result
             }
             Outcome::Marks => {
                 let first = self.step(L::Mark, Immediate::default(), &[]);
@@ -307,17 +280,48 @@ impl CaseBuilder {
                 let second = self.step(L::Mark, Immediate::default(), &[]);
                 let same = self.same(Sort::of(ElementKind::Integer), first, second);
                 let given_back = i32::from(operation == L::Release);
-                (same, Representation::Int, Some(Value::Int(given_back)))
+                return Some((same, Representation::Int, Some(Value::Int(given_back))));
+            }
+            _ => self.step(operation, immediate, &operands),
+        };
+        self.compared(operation.gives(), result, outcome, &words)
+    }
+
+    /// The result of an operation, or its comparison with the words of the expected one.
+    fn compared(
+        &mut self,
+        gives: Representation,
+        result: ValueId,
+        outcome: &Outcome,
+        words: &[ValueId],
+    ) -> Option<BuiltCase> {
+        let same = match outcome {
+            Outcome::Value(representation, value) | Outcome::Stored(representation, value) => {
+                return Some((result, *representation, Some(value.clone())));
             }
             Outcome::Failure => {
-                let result = self.step(operation, immediate, &operands);
-                let gives = match operation.gives() {
+                let gives = match gives {
                     Representation::Word | Representation::List => Representation::Int,
                     other => other,
                 };
-                (result, gives, None)
+                return Some((result, gives, None));
             }
-        })
+            Outcome::Word(sort, _) => self.same(*sort, result, words[0]),
+            Outcome::List(sort, items) | Outcome::Room(sort, items) => {
+                self.is_list(*sort, result, items.len(), words)?
+            }
+            Outcome::Unordered(sort, items) => {
+                let mut all = self.has_size(result, items.len())?;
+                for word in words {
+                    let there = ListOperation::ContainedInList;
+                    let there = self.step(there, keyed(sort.key()), &[*word, result]);
+                    all = self.both(all, there)?;
+                }
+                all
+            }
+            Outcome::Marks => return None,
+        };
+        Some((same, Representation::Int, Some(Value::Int(1))))
     }
 
     fn operands(&mut self, given: &[Given]) -> Option<Vec<ValueId>> {
@@ -498,8 +502,7 @@ pub fn check_lists<D: Device>(
 ) -> Result<Tally, DeviceError> {
     let mut pool = Pool::default();
     let mut tally = Tally::default();
-    let first = Value::set([Value::from(Cell::new(3, arc_dsl::Loc::new(1, 2)))]);
-    let Ok(arguments) = pool.push(Representation::Object, &first) else {
+    let Ok(arguments) = pool.push(Representation::Object, &unused_argument()) else {
         return Ok(tally);
     };
     let programs: Vec<DeviceProgram> = cases.iter().map(|case| case.program.clone()).collect();
@@ -517,10 +520,7 @@ pub fn check_lists<D: Device>(
     for (number, (case, verdict)) in cases.into_iter().zip(verdicts).enumerate() {
         let found = match verdict {
             Verdict::BailedOut { reason, .. } if case.reasons.contains(&reason) => {
-                match case.expected {
-                    None => tally.failing += 1,
-                    Some(_) => *tally.bail_outs.entry(reason).or_default() += 1,
-                }
+                tally.bails_out(reason, case.expected.is_none());
                 continue;
             }
             Verdict::BailedOut { reason, .. } => format!("bails out: {reason}"),
@@ -533,9 +533,7 @@ pub fn check_lists<D: Device>(
                 format!("{found}")
             }
         };
-        tally.different += 1;
-        let told = || format!("{case}\n  device: {found}\n{}", case.program);
-        tally.first_of_lists.get_or_insert_with(told);
+        tally.differs(|| format!("{case}\n  device: {found}\n{}", case.program));
     }
     Ok(tally)
 }

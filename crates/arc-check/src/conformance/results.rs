@@ -1,17 +1,20 @@
 //! Results of any type: a device can return grids and values that are held like them, but no lists, so it compares
 //! its result with the reference's itself.
 
+use std::fmt;
 use std::ops::Range;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{
-    EvalError, Grid, Interpreter, Operand, Primitive, Program, ProgramBuilder, Type, Value, builtin,
+    EvalError, Grid, Interpreter, Operand, Primitive, Program, ProgramBuilder, Value, builtin,
 };
-use arc_form::{Options, specialise_with};
+use arc_form::specialise_with;
 use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
 
-use super::{ExpectedVerdict, ProgramTally, is_same};
+use crate::agreement::{grid, options};
+
+use super::{ExpectedVerdict, Tally, compiled, is_same};
 
 /// One program on one input.
 #[derive(Debug, Clone)]
@@ -24,24 +27,32 @@ pub struct ResultCase {
     pub fold: bool,
 }
 
-/// The evaluations of one launch, each with its expected result.
+/// The evaluations of one launch.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     programs: Vec<DeviceProgram>,
     pool: Pool,
     evaluations: Vec<Evaluation>,
-    expected: Vec<Expected>,
+    cases: Vec<BatchCase>,
 }
 
-/// The expected result of an evaluation.
+/// A case of a batch with its expected result.
 #[derive(Debug)]
-enum Expected {
-    /// A bail-out: the reference fails.
-    Failure,
-    /// The comparison that was added to the program is true.
-    Equal,
-    /// This value and this verdict.
-    Value(Value, ExpectedVerdict),
+pub(crate) struct BatchCase {
+    pub(crate) case: ResultCase,
+    pub(crate) reference: Result<Value, EvalError>,
+    /// `None` if the program compares its result with the reference's itself.
+    verdict: Option<ExpectedVerdict>,
+}
+
+impl BatchCase {
+    /// The reference's value or error.
+    pub(crate) fn reference(&self) -> String {
+        match &self.reference {
+            Ok(value) => value.to_string(),
+            Err(error) => format!("error: {error}"),
+        }
+    }
 }
 
 /// Why an evaluation is not part of a batch.
@@ -51,6 +62,15 @@ pub(crate) enum NotRun {
     HostOnly(String),
     /// The input does not fit the device.
     Input(BailOut),
+}
+
+impl Tally {
+    fn is_not_run(&mut self, reason: NotRun) {
+        match reason {
+            NotRun::HostOnly(reason) => *self.host_only.entry(reason).or_default() += 1,
+            NotRun::Input(reason) => self.bails_out(reason, false),
+        }
+    }
 }
 
 /// How an evaluation ended on a device.
@@ -65,25 +85,32 @@ pub(crate) enum DeviceResult {
     Broken(String),
 }
 
+impl fmt::Display for DeviceResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceResult::BailedOut(reason) => write!(f, "bails out: {reason}"),
+            DeviceResult::Same => f.write_str("the same"),
+            DeviceResult::Unlike(found) => f.write_str(found),
+            DeviceResult::Broken(rule) => write!(f, "breaks a rule: {rule}"),
+        }
+    }
+}
+
 impl Batch {
     /// Adds an evaluation of a program that compares its result with the reference's on the device, whatever its
     /// type.
     pub(crate) fn add_compared(
         &mut self,
-        case: &ResultCase,
-        reference: &Result<Value, EvalError>,
-    ) -> Result<&DeviceProgram, NotRun> {
+        case: ResultCase,
+        reference: Result<Value, EvalError>,
+    ) -> Result<(), NotRun> {
         // If the reference fails, there is nothing to compare with.
         let compared = reference.clone().unwrap_or(Value::Int(0));
-        let program = encoded(case, &compared).map_err(NotRun::HostOnly)?;
-        let expected = match reference {
-            Ok(_) => Expected::Equal,
-            Err(_) => Expected::Failure,
-        };
+        let program = encoded(&case, &compared).map_err(NotRun::HostOnly)?;
         let arguments = self.pool.push_grid(&case.input).map_err(NotRun::Input)?;
         self.programs.push(program);
-        self.evaluate(arguments, None, expected);
-        Ok(&self.programs[self.programs.len() - 1])
+        self.evaluate(arguments, None, case, reference, None);
+        Ok(())
     }
 
     /// Adds a program, to which the evaluations added next belong.
@@ -94,22 +121,31 @@ impl Batch {
     /// Adds an evaluation of the last program; its result and verdict are fetched.
     pub(crate) fn add_fetched(
         &mut self,
+        program: &Program,
         input: &Grid,
-        reference: &Result<Value, EvalError>,
+        reference: Result<Value, EvalError>,
     ) -> Result<(), NotRun> {
         let arguments = self.pool.push_grid(input).map_err(NotRun::Input)?;
-        let expected_verdict = ExpectedVerdict::of(input, reference, self.evaluations.len());
-        let given = expected_verdict.expected.as_ref();
+        let verdict = ExpectedVerdict::of(input, &reference, self.len());
+        let given = verdict.expected.as_ref();
         let given = given.and_then(|grid| self.pool.push_grid(grid).ok());
-        let expected = match reference {
-            Ok(value) => Expected::Value(value.clone(), expected_verdict),
-            Err(_) => Expected::Failure,
+        let case = ResultCase {
+            program: program.clone(),
+            input: input.clone(),
+            fold: true,
         };
-        self.evaluate(arguments, given, expected);
+        self.evaluate(arguments, given, case, reference, Some(verdict));
         Ok(())
     }
 
-    fn evaluate(&mut self, arguments: Place, given: Option<Place>, expected: Expected) {
+    fn evaluate(
+        &mut self,
+        arguments: Place,
+        given: Option<Place>,
+        case: ResultCase,
+        reference: Result<Value, EvalError>,
+        verdict: Option<ExpectedVerdict>,
+    ) {
         self.evaluations.push(Evaluation {
             program: self.programs.len() as u32 - 1,
             arguments,
@@ -117,7 +153,16 @@ impl Batch {
             fetch: true,
             hash: true,
         });
-        self.expected.push(expected);
+        self.cases.push(BatchCase {
+            case,
+            reference,
+            verdict,
+        });
+    }
+
+    /// The case of each evaluation.
+    pub(crate) fn cases(&self) -> &[BatchCase] {
+        &self.cases
     }
 
     /// The number of evaluations.
@@ -142,29 +187,54 @@ impl Batch {
         let loaded = engine.load(&self.programs)?;
         let evaluations = &self.evaluations[part.clone()];
         let (verdicts, results) = engine.run(&loaded, &self.pool, evaluations)?;
-        let ended = |(number, (verdict, expected)): (usize, (Verdict, &Expected))| {
+        let ended = |(number, (verdict, case)): (usize, (Verdict, &BatchCase))| {
             if let Verdict::BailedOut { reason, .. } = verdict {
                 return DeviceResult::BailedOut(reason);
             }
             let found = results.value(number).unwrap_or(Value::Nothing);
-            match expected {
-                Expected::Equal if found == Value::Int(1) => DeviceResult::Same,
-                Expected::Equal => {
-                    DeviceResult::Unlike("a value other than the reference's".to_owned())
-                }
-                Expected::Value(value, expected_verdict)
-                    if is_same(&found, value) && expected_verdict.agrees(verdict) =>
+            match (&case.reference, &case.verdict) {
+                (Ok(value), Some(expected))
+                    if is_same(&found, value) && expected.agrees(verdict) =>
                 {
                     DeviceResult::Same
                 }
-                Expected::Failure | Expected::Value(..) => {
-                    DeviceResult::Unlike(format!("{found} with {verdict:?}"))
+                (Ok(_), None) if found == Value::Int(1) => DeviceResult::Same,
+                (Ok(_), None) => {
+                    DeviceResult::Unlike("a value other than the reference's".to_owned())
                 }
+                _ => DeviceResult::Unlike(format!("{found} with {verdict:?}")),
             }
         };
-        let expected = &self.expected[part];
-        let all = verdicts.into_iter().zip(expected).enumerate();
+        let all = verdicts.into_iter().zip(&self.cases[part]).enumerate();
         Ok(all.map(ended).collect())
+    }
+
+    /// Runs all in one launch and adds the results. If the reference fails, the device has to bail out.
+    fn count<D: Device>(&self, engine: &Engine<D>, tally: &mut Tally) -> Result<(), DeviceError> {
+        let all = self.evaluations.iter().zip(&self.cases);
+        for ((evaluation, of_case), ended) in all.zip(self.run(engine)?) {
+            let BatchCase {
+                case, reference, ..
+            } = of_case;
+            let program = &self.programs[evaluation.program as usize];
+            match &ended {
+                DeviceResult::BailedOut(reason) => tally.bails_out(*reason, reference.is_err()),
+                DeviceResult::Same => {
+                    tally.same += 1;
+                    tally.with_arena += u64::from(program.has_arena());
+                }
+                DeviceResult::Unlike(_) | DeviceResult::Broken(_) => tally.differs(|| {
+                    format!(
+                        "{}  on {}\n  folded: {}\n  reference: {}\n  device:    {ended}\n{program}",
+                        case.program,
+                        case.input,
+                        case.fold,
+                        of_case.reference(),
+                    )
+                }),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -180,72 +250,48 @@ fn compared(program: &Program, expected: &Value) -> Option<Program> {
 /// The device program, with the comparison.
 fn encoded(case: &ResultCase, expected: &Value) -> Result<DeviceProgram, String> {
     let program = compared(&case.program, expected).ok_or("no last step can be added")?;
-    let options = Options {
-        fold: case.fold,
-        ..Options::default()
-    };
-    let form = specialise_with(&program, &options).map_err(|_| "no first-order form")?;
+    let form = specialise_with(&program, &options(case.fold)).map_err(|_| "no first-order form")?;
     encode(&form).map_err(|reason| reason.summary())
 }
 
-/// Runs each program on its input, all in one launch, and compares the results on the device. If the reference fails,
-/// the device has to bail out.
-pub fn results<D: Device>(
+/// Runs each program on its inputs, all in one launch, and compares with the reference.
+pub fn programs<D: Device>(
     engine: &Engine<D>,
-    cases: Vec<ResultCase>,
-) -> Result<ProgramTally, DeviceError> {
-    let mut tally = ProgramTally::default();
+    programs: &[(Program, Vec<Grid>)],
+) -> Result<Tally, DeviceError> {
+    let (mut tally, mut batch) = (Tally::default(), Batch::default());
     let mut interpreter = Interpreter::default();
-    let mut batch = Batch::default();
-    let mut launched = Vec::new();
-    for case in cases {
-        let reference = interpreter.run(&case.program, case.input.clone());
-        let added = batch.add_compared(&case, &reference);
-        match added.map(DeviceProgram::has_arena) {
-            Ok(has_arena) => {
-                tally.device += 1;
-                launched.push((case, reference, has_arena));
-            }
-            Err(NotRun::HostOnly(reason)) => *tally.host_only.entry(reason).or_default() += 1,
-            Err(NotRun::Input(reason)) => *tally.bail_outs.entry(reason).or_default() += 1,
-        }
-    }
-    let ended = batch.run(engine)?;
-    let all = launched.into_iter().zip(ended).zip(&batch.programs);
-    for (((case, reference, has_arena), ended), program) in all {
-        match ended {
-            DeviceResult::BailedOut(_) if reference.is_err() => tally.failing += 1,
-            DeviceResult::BailedOut(reason) => *tally.bail_outs.entry(reason).or_default() += 1,
-            DeviceResult::Same => {
-                tally.same += 1;
-                tally.with_arena += u64::from(has_arena);
-            }
-            DeviceResult::Unlike(_) | DeviceResult::Broken(_) => {
-                tally.different += 1;
-                tally
-                    .first
-                    .get_or_insert_with(|| described(&case, reference, program));
+    for (program, inputs) in programs {
+        match compiled(program) {
+            Err(reason) => tally.is_not_run(NotRun::HostOnly(reason)),
+            Ok(on_device) => {
+                batch.add_program(on_device);
+                for input in inputs {
+                    let reference = interpreter.run(program, input.clone());
+                    let added = batch.add_fetched(program, input, reference);
+                    added.unwrap_or_else(|reason| tally.is_not_run(reason));
+                }
             }
         }
     }
+    batch.count(engine, &mut tally)?;
     Ok(tally)
 }
 
-fn described(
-    case: &ResultCase,
-    expected: Result<Value, EvalError>,
-    program: &DeviceProgram,
-) -> String {
-    let reference = match expected {
-        Ok(value) => value.to_string(),
-        Err(error) => error.to_string(),
-    };
-    let ResultCase { input, fold, .. } = case;
-    format!(
-        "{}  on {}\n  folded: {fold}\n  reference: {reference}\n  device finds it unlike:\n{program}",
-        case.program,
-        Value::from(input.clone())
-    )
+/// Runs each program on its input, all in one launch, and compares the results on the device.
+pub fn results<D: Device>(
+    engine: &Engine<D>,
+    cases: Vec<ResultCase>,
+) -> Result<Tally, DeviceError> {
+    let (mut tally, mut batch) = (Tally::default(), Batch::default());
+    let mut interpreter = Interpreter::default();
+    for case in cases {
+        let reference = interpreter.run(&case.program, case.input.clone());
+        let added = batch.add_compared(case, reference);
+        added.unwrap_or_else(|reason| tally.is_not_run(reason));
+    }
+    batch.count(engine, &mut tally)?;
+    Ok(tally)
 }
 
 /// A quarter each of random programs on suitable inputs, calls of every primitive in turn, variations of built-in
@@ -309,11 +355,4 @@ fn primitive(seed: u64, number: u64) -> Primitive {
     let all = Primitive::ALL;
     let at = number.wrapping_add(seed.wrapping_mul(37)) as usize % all.len();
     all.get(at).copied().unwrap_or(Primitive::Identity)
-}
-
-fn grid(generator: &mut Generator) -> Grid {
-    match generator.value(Type::Grid) {
-        Value::Grid(grid) => (*grid).clone(),
-        _ => Grid::default(),
-    }
 }

@@ -1,10 +1,8 @@
 //! [`Family`] and [`Test`]: the suite that every device has to pass. Every runner of the suite iterates over
 //! [`Test::all`].
 
-use std::borrow::Cow;
-
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, Primitive, Program, ProgramBuilder, Type, Value, builtin};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, ProgramBuilder, Value, builtin};
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
 use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations;
@@ -12,9 +10,11 @@ use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, Verdict};
 
+use crate::agreement::grid;
+
 use super::{
-    Cases, ProgramTally, ResultCase, Tally, check, check_lists, degenerate_results, programs,
-    random_results, results,
+    Cases, ResultCase, Tally, check, check_lists, degenerate_results, programs, random_results,
+    results,
 };
 
 /// Declares [`Family`] together with [`Family::ALL`], so that it cannot miss a family.
@@ -41,11 +41,11 @@ macro_rules! families {
 }
 
 families! {
-    /// Random cases of each operation on values of the pool; a test's number is its opcode.
+    /// Random cases of each operation on values of the pool.
     Operations "operations",
-    /// Random cases of each operation on lists; a test's number is its index in [`ListOperation::ALL`].
+    /// Random cases of each operation on lists.
     ListOperations "operations on lists",
-    /// Random cases of each operation by lanes; a test's number is its index among them.
+    /// Random cases of each operation by lanes.
     LaneOperations "operations by lanes",
     /// The built-in programs on inputs of their tasks.
     BuiltInPrograms "built-in programs",
@@ -66,13 +66,13 @@ families! {
 }
 
 impl Family {
-    /// The number of its tests.
-    pub(crate) fn test_count(self) -> usize {
+    /// The numbers of its tests.
+    fn numbers(self) -> Vec<u16> {
         match self {
-            Family::Operations => OPERATIONS.len(),
-            Family::ListOperations => ListOperation::ALL.len(),
-            Family::LaneOperations => lane_operations::all().count(),
-            _ => 1,
+            Family::Operations => (0..OPERATIONS.len() as u16).collect(),
+            Family::ListOperations => ListOperation::ALL.iter().map(|it| it.opcode()).collect(),
+            Family::LaneOperations => lane_operations::all().collect(),
+            _ => vec![0],
         }
     }
 }
@@ -81,7 +81,8 @@ impl Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Test {
     family: Family,
-    number: usize,
+    /// The opcode of an operation, or 0.
+    number: u16,
 }
 
 /// Programs per launch, each for one case.
@@ -131,80 +132,15 @@ impl Extent {
     }
 }
 
-/// The results of a test's cases, including programs that only the host runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Cases in which the device computed the reference's value.
-    pub same: u64,
-    /// Cases in which the reference fails and the device bails out.
-    pub failing: u64,
-    /// Other cases that the device bailed out of, for an allowed reason.
-    pub bail_outs: u64,
-    /// Programs that only the host runs.
-    pub host_only: u64,
-    /// Cases that differ.
-    pub different: u64,
-}
-
-impl Counts {
-    /// The number of cases that the device ran.
-    pub fn cases(&self) -> u64 {
-        self.same + self.failing + self.bail_outs + self.different
-    }
-
-    /// Adds the results of other cases.
-    pub fn add(&mut self, other: Counts) {
-        self.same += other.same;
-        self.failing += other.failing;
-        self.bail_outs += other.bail_outs;
-        self.host_only += other.host_only;
-        self.different += other.different;
-    }
-}
-
-impl From<&Tally> for Counts {
-    fn from(tally: &Tally) -> Self {
-        Counts {
-            same: tally.same,
-            failing: tally.failing,
-            bail_outs: tally.bail_outs.values().sum(),
-            host_only: 0,
-            different: tally.different,
-        }
-    }
-}
-
-impl From<&ProgramTally> for Counts {
-    fn from(tally: &ProgramTally) -> Self {
-        Counts {
-            same: tally.same,
-            failing: tally.failing,
-            bail_outs: tally.bail_outs.values().sum(),
-            host_only: tally.host_only.values().sum(),
-            different: tally.different,
-        }
-    }
-}
-
 /// Why a test failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The device computed another result, or bailed out for a reason that is not allowed.
-    #[error("{} of {} cases differ; the first:\n{first}", counts.different, counts.cases())]
-    Different {
-        /// The results of all cases.
-        counts: Counts,
-        /// The first that differs, as text.
-        first: String,
-    },
+    #[error("{} of {} cases differ; the first:\n{}", .0.different, .0.cases(), .0.first.as_deref().unwrap_or_default())]
+    Different(Tally),
     /// Too little was compared to show anything.
-    #[error("too few compared: {what}")]
-    Few {
-        /// The results of all cases.
-        counts: Counts,
-        /// What was too few.
-        what: String,
-    },
+    #[error("too few compared: {0:?}")]
+    Few(Tally),
     /// The cases could not be generated.
     #[error("no cases: {0}")]
     NotMade(String),
@@ -221,10 +157,10 @@ pub enum Failure {
 
 impl Failure {
     /// The results of the cases, as far as they are known.
-    pub fn counts(&self) -> Counts {
+    pub(crate) fn counts(self) -> Tally {
         match self {
-            Failure::Different { counts, .. } | Failure::Few { counts, .. } => *counts,
-            _ => Counts::default(),
+            Failure::Different(tally) | Failure::Few(tally) => tally,
+            _ => Tally::default(),
         }
     }
 }
@@ -232,8 +168,10 @@ impl Failure {
 impl Test {
     /// The whole suite.
     pub fn all() -> impl Iterator<Item = Test> {
-        let tests =
-            |&family: &Family| (0..family.test_count()).map(move |number| Test { family, number });
+        let tests = |&family: &Family| {
+            let numbers = family.numbers().into_iter();
+            numbers.map(move |number| Test { family, number })
+        };
         Family::ALL.iter().flat_map(tests)
     }
 
@@ -252,74 +190,30 @@ impl Test {
 
     /// Its name: that of the operation, or of what it checks.
     pub fn name(self) -> String {
-        let none = || "none".to_owned();
+        let name = || lane_operations::name(self.number);
         match self.family {
-            Family::Operations => {
-                let row = OPERATIONS.get(self.number);
-                row.map_or_else(none, |row| row.name.to_owned())
-            }
-            Family::ListOperations => {
-                let operation = ListOperation::ALL.get(self.number);
-                operation.map_or_else(none, |operation| operation.name().to_owned())
-            }
-            Family::LaneOperations => {
-                let opcode = lane_operations::all().nth(self.number);
-                let name = |opcode| format!("{} by lanes", lane_operations::name(opcode));
-                opcode.map_or_else(none, name)
-            }
+            Family::Operations | Family::ListOperations => name().to_owned(),
+            Family::LaneOperations => format!("{} by lanes", name()),
             family => family.name().to_owned(),
         }
     }
 
     /// Runs it. Passes if no case differs and enough were compared; returns the results of its cases.
-    pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
-        let none = || Failure::NotMade("there is no such operation".to_owned());
-        let check_lists = |some| check_lists(engine, some);
+    pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<Tally, Failure> {
+        let opcode = self.number;
+        let lists = |some| check_lists(engine, some);
         match self.family {
             Family::Operations => {
-                let opcode = self.number;
-                let check = |some| {
-                    let tallies = check(engine, some);
-                    tallies.map(|mut tallies| tallies.remove(&opcode).unwrap_or_default())
-                };
-                let make = |cases: &mut Cases| cases.of(opcode);
-                random_cases(
-                    opcode as u64,
-                    make,
-                    PORTION,
-                    check,
-                    |tally| tally.same,
-                    extent,
-                )
+                let make = |cases: &mut Cases| cases.of(opcode.into());
+                self.random_cases(make, PORTION, |some| check(engine, some), extent)
             }
             Family::ListOperations => {
-                let operation = *ListOperation::ALL.get(self.number).ok_or_else(none)?;
-                let compared = |tally: &Tally| match operation {
-                    // An operation that always fails has no other cases.
-                    ListOperation::Fail => tally.failing,
-                    _ => tally.same,
-                };
-                let make = |cases: &mut Cases| cases.of_list(operation);
-                random_cases(
-                    operation.opcode().into(),
-                    make,
-                    PROGRAMS,
-                    check_lists,
-                    compared,
-                    extent,
-                )
+                let make = |cases: &mut Cases| cases.of_list(ListOperation::of(opcode)?);
+                self.random_cases(make, PROGRAMS, lists, extent)
             }
             Family::LaneOperations => {
-                let opcode = lane_operations::all().nth(self.number).ok_or_else(none)?;
                 let make = |cases: &mut Cases| cases.by_lanes(opcode);
-                random_cases(
-                    opcode.into(),
-                    make,
-                    PROGRAMS,
-                    check_lists,
-                    |tally| tally.same,
-                    extent,
-                )
+                self.random_cases(make, PROGRAMS, lists, extent)
             }
             Family::BuiltInPrograms => built_in_programs(engine),
             Family::RandomPrograms => random_programs(engine, extent),
@@ -330,60 +224,52 @@ impl Test {
             Family::SideBySide => bail_outs_side_by_side(engine),
         }
     }
+
+    /// Checks cases of an operation in portions of this size.
+    fn random_cases<C>(
+        self,
+        make: impl Fn(&mut Cases) -> Option<C>,
+        portion: usize,
+        check: impl Fn(Vec<C>) -> Result<Tally, DeviceError>,
+        Extent { cases, seed, .. }: Extent,
+    ) -> Result<Tally, Failure> {
+        let mut left = Cases::drawn(seed, self.number, cases, make);
+        let (mut tally, mut total) = (Tally::default(), 0);
+        loop {
+            let some: Vec<_> = left.by_ref().take(portion).collect();
+            if some.is_empty() {
+                break;
+            }
+            total += some.len();
+            tally.add(check(some)?);
+        }
+        enough(tally, |tally| {
+            let compared = match ListOperation::of(self.number) {
+                // An operation that always fails has no other cases.
+                Some(ListOperation::Fail) => tally.failing,
+                _ => tally.same,
+            };
+            total == cases && compared >= least(cases)
+        })
+    }
 }
 
-/// Passes unless a case differs.
-fn none_differs(counts: Counts, first: Option<String>) -> Result<Counts, Failure> {
-    match first {
-        Some(first) => Err(Failure::Different { counts, first }),
-        None => Ok(counts),
+/// Passes unless a case differs, however few were compared.
+pub(crate) fn none_differs(tally: Tally) -> Result<Tally, Failure> {
+    match tally.first {
+        Some(_) => Err(Failure::Different(tally)),
+        None => Ok(tally),
     }
 }
 
 /// Passes unless a case differs or too few were compared to show anything.
-fn enough(
-    counts: Counts,
-    first: Option<String>,
-    is_enough: bool,
-    what: impl FnOnce() -> String,
-) -> Result<Counts, Failure> {
-    let counts = none_differs(counts, first)?;
-    if is_enough {
-        Ok(counts)
+fn enough(tally: Tally, is_enough: impl FnOnce(&Tally) -> bool) -> Result<Tally, Failure> {
+    let tally = none_differs(tally)?;
+    if is_enough(&tally) {
+        Ok(tally)
     } else {
-        let what = what();
-        Err(Failure::Few { counts, what })
+        Err(Failure::Few(tally))
     }
-}
-
-/// Checks cases of an operation in portions of this size; `compared` says how many show something.
-fn random_cases<C>(
-    opcode: u64,
-    make: impl Fn(&mut Cases) -> Option<C>,
-    portion: usize,
-    check: impl Fn(Vec<C>) -> Result<Tally, DeviceError>,
-    compared: impl Fn(&Tally) -> u64,
-    Extent { cases, seed, .. }: Extent,
-) -> Result<Counts, Failure> {
-    let mut generator = Cases::new(seed ^ opcode << 32);
-    let mut left = (0..cases * 8)
-        .filter_map(|_| make(&mut generator))
-        .take(cases);
-    let (mut tally, mut total) = (Tally::default(), 0);
-    loop {
-        let some: Vec<_> = left.by_ref().take(portion).collect();
-        if some.is_empty() {
-            break;
-        }
-        total += some.len();
-        tally.add(check(some)?);
-    }
-    let first = tally.first.as_ref().map(ToString::to_string);
-    let first = first.or_else(|| tally.first_of_lists.clone());
-    let is_enough = total == cases && compared(&tally) >= least(cases);
-    enough(Counts::from(&tally), first, is_enough, || {
-        format!("{total} cases made: {tally}")
-    })
 }
 
 /// How many of an operation's cases have to be compared.
@@ -391,51 +277,34 @@ fn least(cases: usize) -> u64 {
     (cases as u64 / 8).clamp(1, 30)
 }
 
-/// Passes unless a case differs, however few were compared.
-pub(crate) fn check_programs(tally: &ProgramTally) -> Result<Counts, Failure> {
-    none_differs(Counts::from(tally), tally.first.clone())
-}
-
-fn enough_programs(tally: &ProgramTally, is_enough: bool) -> Result<Counts, Failure> {
-    let first = tally.first.clone();
-    enough(Counts::from(tally), first, is_enough, || {
-        format!("{tally:?}")
-    })
-}
-
-fn built_in_programs<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
+fn built_in_programs<D: Device>(engine: &Engine<D>) -> Result<Tally, Failure> {
     let inputs =
         |built_in: &builtin::BuiltIn| (0..12).map(|pair| built_in.input(5, pair, 30)).collect();
     let all: Vec<(Program, Vec<Grid>)> = builtin::all()
         .iter()
         .map(|built_in| (built_in.program().clone(), inputs(built_in)))
         .collect();
-    let tally = programs(engine, &all)?;
-    enough_programs(&tally, tally.same >= 200)
+    enough(programs(engine, &all)?, |tally| tally.same >= 200)
 }
 
-fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Tally, Failure> {
     let mut generator = Generator::new(extent.seed);
-    let mut tally = ProgramTally::default();
+    let mut tally = Tally::default();
     for begin in (0..extent.programs).step_by(PORTION) {
         let mut some = Vec::with_capacity(PORTION);
         for number in begin..extent.programs.min(begin + PORTION) {
             let program = generator.program(1 + number % 12);
             let program = program.map_err(|error| Failure::NotMade(error.to_string()))?;
-            let inputs = (0..3).filter_map(|_| match generator.value(Type::Grid) {
-                Value::Grid(grid) => Some((*grid).clone()),
-                _ => None,
-            });
-            let inputs = inputs.collect();
+            let inputs = (0..3).map(|_| grid(&mut generator)).collect();
             some.push((program, inputs));
         }
         tally.add(programs(engine, &some)?);
     }
-    enough_programs(&tally, tally.same >= extent.programs as u64 * 3 / 20)
+    enough(tally, |tally| tally.same >= extent.programs as u64 * 3 / 20)
 }
 
 /// The results are compared on the device, since lists do not leave it.
-fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Tally, Failure> {
     let count = extent.programs as u64 * 3 / 5;
     compared_on_device(engine, random_results, count, extent.seed, |tally| {
         // Limits of memory and of rounds are rarely hit.
@@ -446,7 +315,7 @@ fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<
     })
 }
 
-fn values_of_nothing<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+fn values_of_nothing<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Tally, Failure> {
     // One fault showed in only one of several thousand programs.
     let count = extent.programs as u64 * 3;
     compared_on_device(engine, degenerate_results, count, extent.seed, |tally| {
@@ -460,16 +329,16 @@ fn compared_on_device<D: Device>(
     cases: fn(u64, u64) -> Vec<ResultCase>,
     count: u64,
     seed: u64,
-    is_enough: impl Fn(&ProgramTally) -> bool,
-) -> Result<Counts, Failure> {
+    is_enough: impl FnOnce(&Tally) -> bool,
+) -> Result<Tally, Failure> {
     const PORTION: u64 = 300;
-    let mut tally = ProgramTally::default();
+    let mut tally = Tally::default();
     for portion in 0..count.div_ceil(PORTION) {
         let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let some = PORTION.min(count - portion * PORTION);
         tally.add(results(engine, cases(seed.wrapping_add(portion), some))?);
     }
-    enough_programs(&tally, is_enough(&tally))
+    enough(tally, is_enough)
 }
 
 /// The device program of one call on a grid.
@@ -481,9 +350,9 @@ fn of_one_call(primitive: Primitive) -> Result<DeviceProgram, Failure> {
     super::compiled(&program).map_err(Failure::NotMade)
 }
 
-fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<Counts, Failure> {
+fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<Tally, Failure> {
     let hmirror = of_one_call(Primitive::Hmirror)?;
-    let (mut counts, mut first) = (Counts::default(), None);
+    let mut tally = Tally::default();
     for count in [0, 1, 31, 32, 33, most] {
         let grids: Vec<Grid> = (0..count)
             .map(|number| {
@@ -494,35 +363,28 @@ fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<Counts, Failure
             .collect();
         let mirrored = engine.batch(&hmirror, &grids)?;
         if mirrored.len() != count {
-            let found = mirrored.len();
-            counts.different += 1;
-            first.get_or_insert_with(|| format!("{found} results of {count}"));
+            tally.differs(|| format!("{} results of {count}", mirrored.len()));
             continue;
         }
         for (grid, result) in grids.iter().zip(mirrored) {
             let mut rows: Vec<&[i8]> = grid.rows().collect();
             rows.reverse();
-            let grid_of = |value: &Value| value.as_grid().map(Cow::into_owned);
-            let right = result
-                .as_ref()
-                .ok()
-                .and_then(grid_of)
-                .is_some_and(|result| {
-                    result.width() == grid.width() && result.rows().eq(rows.iter().copied())
-                });
+            let found = result.as_ref().ok().and_then(Value::as_grid);
+            let right = found.is_some_and(|found| {
+                found.width() == grid.width() && found.rows().eq(rows.iter().copied())
+            });
             if right {
-                counts.same += 1;
+                tally.same += 1;
             } else {
-                counts.different += 1;
-                first.get_or_insert_with(|| format!("{grid:?} gives {result:?}"));
+                tally.differs(|| format!("{grid:?} gives {result:?}"));
             }
         }
     }
-    none_differs(counts, first)
+    none_differs(tally)
 }
 
-fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
-    let (mut counts, mut first) = (Counts::default(), None);
+fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<Tally, Failure> {
+    let mut tally = Tally::default();
     let interpreter = Interpreter::default();
     let mut grids = Vec::new();
     for height in 1..=34usize {
@@ -538,28 +400,21 @@ fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure>
             let fits = grid.height() <= 32 && grid.width() <= 32;
             let value = Value::from(grid.clone());
             let expected = interpreter.call(&Value::from(primitive), &[&value]);
-            let right = match (fits, &expected) {
-                (true, Ok(expected)) => result.as_ref() == Ok(expected),
-                (true, Err(_)) => false,
-                (false, _) => result == Err(BailOut::Grid),
-            };
-            match (right, fits) {
-                (true, true) => counts.same += 1,
-                (true, false) => counts.bail_outs += 1,
-                (false, _) => {
-                    counts.different += 1;
-                    first
-                        .get_or_insert_with(|| format!("{primitive} of {grid:?} gives {result:?}"));
+            match (fits, &expected) {
+                (true, Ok(expected)) if result.as_ref() == Ok(expected) => tally.same += 1,
+                (false, _) if result == Err(BailOut::Grid) => {
+                    tally.bails_out(BailOut::Grid, false);
                 }
+                _ => tally.differs(|| format!("{primitive} of {grid:?} gives {result:?}")),
             }
         }
     }
-    none_differs(counts, first)
+    none_differs(tally)
 }
 
 /// Each of four evaluations bails out at any of four instructions or at none, in all combinations: each instruction
 /// doubles the width of a grid.
-fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
+fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Tally, Failure> {
     const WIDTHS: [usize; 5] = [32, 16, 8, 4, 2];
     const SIDE_BY_SIDE: usize = 4;
     let hconcat = OPERATIONS.iter().position(|row| row.name == "hconcat");
@@ -595,7 +450,7 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Counts, Failu
     }
     let loaded = engine.load(&[program])?;
     let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
-    let (mut counts, mut first) = (Counts::default(), None);
+    let mut tally = Tally::default();
     for (number, (verdict, expected)) in verdicts.into_iter().zip(expected).enumerate() {
         let found = match verdict {
             Verdict::Done { .. } => results.grid(number).ok_or(0),
@@ -606,15 +461,12 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Counts, Failu
             Verdict::BailedOut { .. } => Err(0),
         };
         match (found == expected, &expected) {
-            (true, Ok(_)) => counts.same += 1,
-            (true, Err(_)) => counts.bail_outs += 1,
-            (false, _) => {
-                counts.different += 1;
-                first.get_or_insert_with(|| {
-                    format!("evaluation {number}: {verdict:?}, {found:?} instead of {expected:?}")
-                });
-            }
+            (true, Ok(_)) => tally.same += 1,
+            (true, Err(_)) => tally.bails_out(BailOut::Grid, false),
+            (false, _) => tally.differs(|| {
+                format!("evaluation {number}: {verdict:?}, {found:?} instead of {expected:?}")
+            }),
         }
     }
-    none_differs(counts, first)
+    none_differs(tally)
 }

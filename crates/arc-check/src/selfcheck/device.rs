@@ -5,8 +5,8 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::agreement::caught;
-use crate::conformance::suite::{self, Counts, Extent, Failure, Family, Test};
-use crate::conformance::{self, ProgramTally};
+use crate::conformance::suite::{self, Extent, Failure, Family, Test};
+use crate::conformance::{self, Tally};
 use crate::simulated::{emulated, interpreted};
 use gpu_kernels::Engine;
 use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
@@ -51,7 +51,7 @@ pub struct Row {
     /// The number of tests that failed.
     pub failed: usize,
     /// The results of their cases.
-    pub counts: Counts,
+    pub counts: Tally,
     /// The sum of their times; on a CPU device several tests run at once.
     pub time: Duration,
     /// The name of the first test that failed, and why.
@@ -65,30 +65,19 @@ impl Row {
         self.failed == 0 && self.tests > 0 && compared > 0
     }
 
-    fn add(&mut self, test: String, ended: Result<Counts, Failure>, time: Duration) {
+    fn add(&mut self, test: String, ended: Result<Tally, Failure>, time: Duration) {
         self.tests += 1;
         self.time += time;
         match ended {
             Ok(counts) => self.counts.add(counts),
             Err(failure) => {
                 self.failed += 1;
-                self.counts.add(failure.counts());
                 self.first
                     .get_or_insert_with(|| (test, failure.to_string()));
+                self.counts.add(failure.counts());
             }
         }
     }
-}
-
-/// A test that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
-    /// The name of its family.
-    pub family: &'static str,
-    /// The name of the test.
-    pub test: String,
-    /// Why, with the first case that differs.
-    pub why: String,
 }
 
 /// The results of a device.
@@ -96,8 +85,6 @@ pub struct Failed {
 pub struct Report {
     /// A row per family, in the order of [`Family::ALL`], and further rows.
     pub rows: Vec<Row>,
-    /// All tests that failed.
-    pub failures: Vec<Failed>,
 }
 
 impl Report {
@@ -114,18 +101,10 @@ impl Report {
         };
         Report {
             rows: Family::ALL.iter().map(row).collect(),
-            ..Report::default()
         }
     }
 
     fn add(&mut self, (test, ended, time): TestResult) {
-        if let Err(failure) = &ended {
-            self.failures.push(Failed {
-                family: test.family().name(),
-                test: test.name(),
-                why: failure.to_string(),
-            });
-        }
         let at = Family::ALL
             .iter()
             .position(|family| *family == test.family());
@@ -153,8 +132,8 @@ impl fmt::Display for Report {
                 counts.cases(),
                 counts.same,
                 counts.failing,
-                counts.bail_outs,
-                counts.host_only,
+                counts.bailed_out(),
+                counts.host_only.values().sum::<u64>(),
                 counts.different,
                 row.time.as_secs_f64()
             )?;
@@ -209,10 +188,10 @@ pub fn conformance(
 }
 
 /// A test with its result and duration.
-type TestResult = (Test, Result<Counts, Failure>, Duration);
+type TestResult = (Test, Result<Tally, Failure>, Duration);
 
 /// Runs a test. A broken device may return invalid values: a panic over them fails only that test.
-fn run<D: Device>(test: Test, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+fn run<D: Device>(test: Test, engine: &Engine<D>, extent: Extent) -> Result<Tally, Failure> {
     let ended = caught(|| test.run(engine, extent));
     ended.unwrap_or_else(|text| Err(Failure::Panicked(text)))
 }
@@ -244,12 +223,12 @@ fn in_parallel<D: Device>(
     report
 }
 
-/// Runs one test after the other on one device, which is reopened after a failure. `go_on` gets the report after each
+/// Runs one test after the other on one device, which is reopened after a failure. `go_on` gets the result of each
 /// test and returns whether to run another.
 fn one_by_one<D: Device>(
     open: impl Fn() -> Result<Engine<D>, Unavailable>,
     extent: Extent,
-    mut go_on: impl FnMut(&Report) -> bool,
+    mut go_on: impl FnMut(&Result<Tally, Failure>) -> bool,
 ) -> Result<Report, NotChecked> {
     let mut engine = Some(open()?);
     let mut report = Report::of_families();
@@ -269,8 +248,9 @@ fn one_by_one<D: Device>(
             }
             Err(reason) => Err(reason.into()),
         };
+        let goes_on = go_on(&ended);
         report.add((test, ended, began.elapsed()));
-        if !go_on(&report) {
+        if !goes_on {
             break;
         }
     }
@@ -288,7 +268,7 @@ pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result
         (program.clone(), inputs.collect::<Vec<Grid>>())
     };
     let all: Vec<_> = programs.par_iter().map(with_inputs).collect();
-    let mut sum = ProgramTally::default();
+    let mut sum = Tally::default();
     for (number, part) in all.chunks(PROGRAMS).enumerate() {
         sum.add(match device {
             Checked::Cuda => conformance::programs(&Engine::new(open::gpu(0)?), part)?,
@@ -300,11 +280,7 @@ pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result
         name: "given programs",
         ..Row::default()
     };
-    row.add(
-        "all".to_owned(),
-        suite::check_programs(&sum),
-        began.elapsed(),
-    );
+    row.add("all".to_owned(), suite::none_differs(sum), began.elapsed());
     Ok(row)
 }
 

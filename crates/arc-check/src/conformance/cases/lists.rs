@@ -1,12 +1,12 @@
 //! Operands and expected results of operations on lists: the specification of [`ListOperation`], in values of the
 //! language.
 
-use arc_dsl::{Cell, Grid, Loc, Primitive, Value};
+use arc_dsl::{Cell, Container, Grid, Loc, Primitive, Value};
 use gpu_kernels::interface::{BailOut, ElementKind, MAX_ORIGIN, Representation, Structure};
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::{Immediate, Pool};
 
-use super::{Cases, elements};
+use super::Cases;
 use crate::conformance::lists::{Given, Item, ListCase, Outcome, Sort};
 use crate::conformance::reasons::is_far;
 
@@ -307,76 +307,71 @@ impl Cases {
     /// Conversions of other containers to lists.
     fn of_container(&mut self, operation: ListOperation) -> Option<Sketch> {
         use ListOperation as L;
-        let list = |kind, items| Outcome::List(Sort::of(kind), items);
-        Some(match operation {
-            L::ListOfPatch => {
-                let patch = self.patch();
-                let locs = ones(locs_of(&patch)?);
-                let given = vec![Given::Value(Representation::Patch, patch)];
-                Sketch::new(given, list(ElementKind::Pair, locs))
-            }
-            L::ListOfObject => {
-                let object = self.object();
-                let cells = ones(cells_of(&object)?);
-                let far = cells.iter().any(Item::is_far);
-                let given = vec![Given::Value(Representation::Object, object)];
-                if far {
-                    Sketch::failing(given, &[BailOut::Coordinate])
-                } else {
-                    Sketch::new(given, list(ElementKind::Cell, cells))
-                }
-            }
+        let mut immediate = Immediate::default();
+        let (representation, value, kind) = match operation {
+            L::ListOfPatch => (Representation::Patch, self.patch(), ElementKind::Pair),
+            L::ListOfObject => (Representation::Object, self.object(), ElementKind::Cell),
             L::ListOfObjects => {
                 let structure = Structure::ALL[self.below(Structure::ALL.len() as u64) as usize];
+                immediate.structure = Some(structure);
                 let objects = self.objects(structure, None)?;
-                let items = ones(elements(&objects)?.iter().cloned());
-                let given = vec![Given::Value(Representation::Objects, objects)];
-                Sketch::new(given, list(ElementKind::Object, items)).with(Immediate {
-                    structure: Some(structure),
-                    ..Immediate::default()
-                })
+                (Representation::Objects, objects, ElementKind::Object)
             }
             L::ListOfColours => {
-                let colours = self.colours();
-                let items = ones(elements(&colours)?.iter().cloned());
-                let given = vec![Given::Value(Representation::Colours, colours)];
-                Sketch::new(given, list(ElementKind::Integer, items))
+                let kind = ElementKind::Integer;
+                (Representation::Colours, self.colours(), kind)
             }
-            L::ListOfRows => {
-                let grid = self.small_grid();
-                let row = |row: &[i8]| {
-                    Item::Many(row.iter().map(|cell| Value::Int((*cell).into())).collect())
-                };
-                let rows = grid.rows().map(row).collect();
-                let given = vec![Given::Value(Representation::Grid, Value::from(grid))];
-                let sort = Sort {
-                    kind: ElementKind::Integer,
-                    listed: true,
-                };
-                Sketch::new(given, Outcome::List(sort, rows))
+            L::ListOfRows => return Some(self.rows()),
+            L::ListOfParts => return self.parts(),
+            L::ListOfFrontiers => return self.frontiers(),
+            _ => return Some(self.line()),
+        };
+        // The generator also makes the empty tuple, which is no set.
+        if matches!(value, Value::Tuple(_)) {
+            return None;
+        }
+        let items = items_of(&value);
+        let given = vec![Given::Value(representation, value)];
+        Some(
+            if kind == ElementKind::Cell && items.iter().any(Item::is_far) {
+                Sketch::failing(given, &[BailOut::Coordinate])
+            } else {
+                Sketch::new(given, Outcome::List(Sort::of(kind), items)).with(immediate)
+            },
+        )
+    }
+
+    fn rows(&mut self) -> Sketch {
+        let grid = self.small_grid();
+        let row =
+            |row: &[i8]| Item::Many(row.iter().map(|cell| Value::Int((*cell).into())).collect());
+        let rows = grid.rows().map(row).collect();
+        let given = vec![Given::Value(Representation::Grid, Value::from(grid))];
+        let sort = Sort {
+            kind: ElementKind::Integer,
+            listed: true,
+        };
+        Sketch::new(given, Outcome::List(sort, rows))
+    }
+
+    fn frontiers(&mut self) -> Option<Sketch> {
+        let grid = match self.below(12) {
+            0 => Grid::default(),
+            1..7 => self.small_grid(),
+            _ => self.patterned_grid(),
+        };
+        let cells = grid.cells().len();
+        let grid = Value::from(grid);
+        let given = vec![Given::Value(Representation::Grid, grid.clone())];
+        match self.called(Primitive::Frontiers, &[&grid]) {
+            None => Some(Sketch::failing(given, &[BailOut::Undefined])),
+            Some(_) if cells < 2 => None,
+            Some(frontiers) => {
+                let sort = Sort::of(ElementKind::Object);
+                let outcome = Outcome::Unordered(sort, items_of(&frontiers));
+                Some(Sketch::new(given, outcome))
             }
-            L::ListOfParts => self.parts()?,
-            L::ListOfFrontiers => {
-                let grid = Value::from(match self.below(12) {
-                    0 => Grid::default(),
-                    1..7 => self.small_grid(),
-                    _ => self.patterned_grid(),
-                });
-                let given = vec![Given::Value(Representation::Grid, grid.clone())];
-                match self.called(Primitive::Frontiers, &[&grid]) {
-                    None => Sketch::failing(given, &[BailOut::Undefined]),
-                    Some(frontiers) => {
-                        let items = ones(elements(&frontiers)?.iter().cloned());
-                        let sort = Sort::of(ElementKind::Object);
-                        let one_cell = grid.as_grid().is_some_and(|grid| grid.cells().len() == 1);
-                        let outcome = Outcome::Unordered(sort, items);
-                        let empty = grid.as_grid().is_none_or(|grid| grid.cells().is_empty());
-                        return (!one_cell && !empty).then(|| Sketch::new(given, outcome));
-                    }
-                }
-            }
-            _ => self.line()?,
-        })
+        }
     }
 
     fn parts(&mut self) -> Option<Sketch> {
@@ -394,25 +389,20 @@ impl Cases {
             Given::Value(Representation::Grid, grid.clone()),
             Given::Value(Representation::Int, Value::Int(count)),
         ];
-        let made = self.called(primitive, &[&grid, &Value::Int(count)]);
-        let parts = made.as_ref().and_then(Value::as_container);
-        let parts: Option<Vec<Item>> = parts.map(|parts| {
-            let part = |part: std::borrow::Cow<'_, Value>| Item::One(part.into_owned());
-            parts.iter().map(part).collect()
-        });
+        let parts = self.called(primitive, &[&grid, &Value::Int(count)]);
         let flag = flagged(across);
         Some(match parts {
             // More parts than rows or columns would be grids without any, which are not specified.
             Some(_) if count > 0 && count as usize > side => return None,
             Some(parts) if count > 0 => {
                 let sort = Sort::of(ElementKind::Grid);
-                Sketch::new(given, Outcome::List(sort, parts)).with(flag)
+                Sketch::new(given, Outcome::List(sort, items_of(&parts))).with(flag)
             }
             _ => Sketch::failing(given, &[BailOut::Undefined]).with(flag),
         })
     }
 
-    fn line(&mut self) -> Option<Sketch> {
+    fn line(&mut self) -> Sketch {
         let flag = self.chance();
         let from = self.near();
         let way = Loc::new(self.below(3) as i32 - 1, self.below(3) as i32 - 1);
@@ -432,15 +422,14 @@ impl Cases {
         };
         let given = [&from, &to].map(|value| Given::Value(Representation::Pair, value.clone()));
         let given = given.to_vec();
-        let immediate = flagged(flag);
-        Some(match (&to, self.called(primitive, &[&from, &to])) {
+        let sketch = match (&to, self.called(primitive, &[&from, &to])) {
             (Value::Loc(_), Some(line)) => {
-                let items = ones(locs_of(&line)?);
-                let outcome = Outcome::List(Sort::of(ElementKind::Pair), items);
-                Sketch::new(given, outcome).with(immediate)
+                let outcome = Outcome::List(Sort::of(ElementKind::Pair), items_of(&line));
+                Sketch::new(given, outcome)
             }
-            _ => Sketch::failing(given, &[BailOut::Undefined]).with(immediate),
-        })
+            _ => Sketch::failing(given, &[BailOut::Undefined]),
+        };
+        sketch.with(flagged(flag))
     }
 
     /// Conversions of lists to other containers.
@@ -795,16 +784,9 @@ fn set_of(items: &[Item]) -> Value {
     Value::set(items.iter().flat_map(Item::values))
 }
 
-fn locs_of(value: &Value) -> Option<Vec<Loc>> {
-    match value {
-        Value::Indices(locs) => Some(locs.as_slice().to_vec()),
-        value => elements(value)?.is_empty().then(Vec::new),
-    }
-}
-
-fn cells_of(value: &Value) -> Option<Vec<Cell>> {
-    match value {
-        Value::Object(cells) => Some(cells.as_slice().to_vec()),
-        value => elements(value)?.is_empty().then(Vec::new),
-    }
+/// The elements of a container, those of a set ascending.
+fn items_of(value: &Value) -> Vec<Item> {
+    let elements = value.as_container().into_iter();
+    let elements = elements.flat_map(Container::iter_stored);
+    elements.map(|one| Item::One(one.into_owned())).collect()
 }

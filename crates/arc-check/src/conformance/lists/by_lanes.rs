@@ -1,6 +1,5 @@
 //! Programs with one loop by lanes: an operation on columns, for the elements of lists.
 
-use arc_dsl::Value;
 use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations::of_each;
 use gpu_kernels::list_operations::ListOperation;
@@ -90,21 +89,11 @@ impl CaseBuilder {
         }
         self.builder.end_loop(head);
         self.builder.place(end);
-        Some(match outcome {
-            Outcome::List(sort, items) => {
-                let same = self.is_list(*sort, made, items.len(), &words)?;
-                (same, Representation::Int, Some(Value::Int(1)))
-            }
-            Outcome::Word(sort, _) => {
-                let same = self.same(*sort, kept, words[0]);
-                (same, Representation::Int, Some(Value::Int(1)))
-            }
-            Outcome::Value(representation, value) => (kept, *representation, Some(value.clone())),
-            Outcome::Failure => (kept, Representation::Int, None),
-            Outcome::Stored(..) | Outcome::Unordered(..) | Outcome::Room(..) | Outcome::Marks => {
-                return None;
-            }
-        })
+        let result = match outcome {
+            Outcome::List(..) => made,
+            _ => kept,
+        };
+        self.compared(Representation::Int, result, outcome, &words)
     }
 
     fn copy(&mut self, value: ValueId, to: ValueId) {
