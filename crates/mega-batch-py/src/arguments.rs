@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use arc_dsl::Dialect;
-use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyString};
 
 use crate::grids::Place;
 
@@ -144,19 +144,6 @@ pub(crate) mod paths {
     }
 }
 
-/// The index of an element, counted from the end if it is negative; `what` names the elements.
-pub(crate) fn place_of(value: &Bound<'_, PyAny>, what: &str, len: usize) -> PyResult<usize> {
-    let index = value.call_method0("__index__");
-    let Ok(index) = index.and_then(|index| Ok(index.cast_into::<PyInt>()?)) else {
-        return Err(Place::Named("index").expected("an integer", value));
-    };
-    let outside = || PyIndexError::new_err(format!("{what} {index} of {len}"));
-    let at: i64 = index.extract().map_err(|_| outside())?;
-    let at = if at < 0 { at + len as i64 } else { at };
-    let at = usize::try_from(at).ok().filter(|at| *at < len);
-    at.ok_or_else(outside)
-}
-
 /// The dialect of this name.
 pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
     if value.is_none() {
@@ -188,11 +175,11 @@ macro_rules! arguments {
 }
 
 arguments! {
-    flags: by_reference, drop_foreign, drop_unfit, keep_constant, keep_duplicates, keep_foreign, keep_identity,
+    flags: by_reference, drop_foreign, keep_constant, keep_duplicates, keep_foreign, keep_identity,
         keeps_failing, primitives, resume, train_only, unique;
     texts: by, functions, inputs, kind, name, symmetry;
     seconds: time, time_limit, time_per_task, timeout;
-    whole: at: usize = 0..=ANY, chunk: usize = 1..=ANY, count: usize = 0..=10_000_000,
+    whole: chunk: usize = 1..=ANY, count: usize = 0..=10_000_000,
         easy_nodes: usize = 0..=ANY, fill: i8 = -128..=127, mark: u64 = 0..=ANY, max_bytes: usize = 0..=ANY,
         max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY, scene_side: usize = 0..=ANY, seed: u64 = 0..=ANY,
         side: usize = 1..=1024, test: usize = 0..=ANY, train: usize = 0..=ANY;

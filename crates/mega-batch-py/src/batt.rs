@@ -9,15 +9,16 @@ use std::time::Duration;
 use arc_dsl::{EvalError, Grid, Pair, Primitive, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
 use numpy::PyArray2;
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::arguments;
-use crate::errors::{Fault, PyEvalError};
+use crate::errors::PyEvalError;
 use crate::grids::{self, Place};
 use crate::guard::{self, lock};
-use crate::programs::{self, PyProgram, check_name, fault};
+use crate::programs::{self, PyProgram, check_name};
 use crate::results::shaped;
 use crate::tasks::{PyTask, one_task};
 use crate::values;
@@ -69,7 +70,7 @@ impl PyPushed {
         match (&self.node, &self.error) {
             (Some(node), _) if self.is_new => format!("<Pushed: new node {}>", node.index()),
             (Some(node), _) => format!("<Pushed: same as node {}>", node.index()),
-            (None, Some(error)) => format!("<Pushed: failed: {}>", error.bind(py).get().0.text()),
+            (None, Some(error)) => format!("<Pushed: failed: {}>", error.bind(py).get().message),
             (None, None) => "<Pushed: failed>".to_owned(),
         }
     }
@@ -366,7 +367,7 @@ impl PyBatt {
         let (node, error, is_new) =
             added.map_err(|refused| PyValueError::new_err(refused.to_string()))?;
         let input = error.map(|(at, _)| at);
-        let error = error.map(|(_, error)| Py::new(py, PyEvalError(Fault::from(&error))));
+        let error = error.map(|(_, error)| Py::new(py, PyEvalError::from(&error)));
         Ok(PyPushed {
             node,
             is_new,
@@ -389,7 +390,7 @@ impl PyBatt {
         })?;
         let values = values.iter().map(|value| match value {
             Ok(value) => values::to_python(py, value),
-            Err(error) => fault(py, Fault::from(error)),
+            Err(error) => PyEvalError::from(error).into_bound_py_any(py),
         });
         values.collect()
     }
@@ -651,14 +652,14 @@ impl PyBatt {
             Pushed::New(_) | Pushed::Same(_) => (None, None),
             Pushed::Failed(failed) => {
                 let why = match failed.why {
-                    Why::Error(kind) => Fault::from(&EvalError {
+                    Why::Error(kind) => PyEvalError::from(&EvalError {
                         line: 0,
                         primitive: None,
                         kind,
                     }),
-                    Why::BailOut(bail_out) => Fault::bail_out(&bail_out.to_string()),
+                    Why::BailOut(bail_out) => PyEvalError::bail_out(&bail_out.to_string()),
                 };
-                (Some(Py::new(py, PyEvalError(why))?), Some(failed.input))
+                (Some(Py::new(py, why)?), Some(failed.input))
             }
         };
         Ok(PyPushed {

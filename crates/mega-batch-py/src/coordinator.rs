@@ -18,7 +18,7 @@ use crate::callbacks::{Callbacks, PySink};
 use crate::engine::Work;
 use crate::guard::{self, lock};
 use crate::options::options as read_options;
-use crate::report::PyReport;
+use crate::report::report;
 use crate::shards::{PyPackedBatch, PythonShards};
 
 /// A run that can be resumed: results go to `checkpoint` as they come, and a later run with `resume=True` begins with
@@ -81,13 +81,13 @@ impl PyCoordinator {
     /// those of `run`; they are also called with the results in the checkpoint. Raises ValueError if the checkpoint
     /// is of another run.
     #[pyo3(signature = (*, on_results = None, chunk = 65536, progress = None))]
-    fn run(
+    fn run<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         on_results: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyReport> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let callbacks = Callbacks::new(on_results, progress, chunk)?;
         self.run_by(py, &callbacks, true, |coordinator, sink| {
             coordinator.run(sink)
@@ -113,16 +113,16 @@ impl PyCoordinator {
     /// only if they are asked for.
     #[pyo3(signature = (shards, *, ranks = false, workers = 1, on_results = None, chunk = 65536, progress = None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-    fn _run_shards(
+    fn _run_shards<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         shards: Bound<'_, PyAny>,
         ranks: bool,
         workers: usize,
         on_results: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyReport> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let callbacks = Callbacks::new(on_results, progress, chunk)?;
         let mut source = PythonShards {
             next: shards.unbind(),
@@ -182,9 +182,9 @@ impl PyCoordinator {
     }
 
     /// Runs everything that is not in the checkpoint, with `run`. With `ranks` candidates are ranked.
-    fn run_by(
+    fn run_by<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         callbacks: &Callbacks,
         ranks: bool,
         run: impl for<'a> FnOnce(
@@ -192,7 +192,7 @@ impl PyCoordinator {
             &mut PySink<'_>,
         ) -> Result<Finished<'a>, CoordinatorError>
         + Send,
-    ) -> PyResult<PyReport> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut made = self.last_submission()?;
         self.submission.as_deref().map_or(Ok(()), check_folder)?;
         let batch = self.work.batch()?;
@@ -227,7 +227,7 @@ impl PyCoordinator {
         let ((summary, submission), columns) = sink.finish(py, finished)?;
         *made = submission;
         drop(made);
-        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
+        report(py, Arc::clone(&self.work.subject), &summary, columns)
     }
 }
 

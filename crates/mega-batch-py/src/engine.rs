@@ -21,7 +21,7 @@ use crate::callbacks::{Callbacks, PySink, c_string};
 use crate::guard::{self, lock};
 use crate::programs::all_programs;
 use crate::python_pool::PyPythonPool;
-use crate::report::{PyReport, Subject};
+use crate::report::{Subject, report};
 use crate::tasks::all_tasks;
 
 /// Which programs run on which tasks.
@@ -272,9 +272,9 @@ impl PyEngine {
     #[pyo3(signature = (programs, tasks, *, solutions = None, jobs = None, train_only = false,
         dialect = None, on_results = None, chunk = 65536, progress = None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-    fn run(
+    fn run<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         programs: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
         solutions: Option<&Bound<'_, PyAny>>,
@@ -284,7 +284,7 @@ impl PyEngine {
         on_results: Option<Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyReport> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
         let callbacks = Callbacks::new(on_results, progress, chunk)?;
         self.run_work(py, &work, &callbacks)
@@ -323,7 +323,12 @@ impl PyEngine {
 }
 
 impl PyEngine {
-    fn run_work(&self, py: Python<'_>, work: &Work, callbacks: &Callbacks) -> PyResult<PyReport> {
+    fn run_work<'py>(
+        &self,
+        py: Python<'py>,
+        work: &Work,
+        callbacks: &Callbacks,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let batch = work.batch()?;
         let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
         let run = self.with_runner(py, |runner| {
@@ -332,7 +337,7 @@ impl PyEngine {
             sink.flush().map(|()| summary)
         })?;
         let (summary, columns) = sink.finish(py, run)?;
-        PyReport::new(py, Arc::clone(&work.subject), summary, columns)
+        report(py, Arc::clone(&work.subject), &summary, columns)
     }
 
     pub(crate) fn options(&self) -> &Options {

@@ -12,80 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arguments;
-use crate::batt::{PyBatt, PyNode};
-use crate::guard;
-use crate::results::results_of;
-
-/// An enumerated value of one kind.
-#[pyclass(frozen, get_all, name = "Enumerated", module = "mega_batch")]
-#[derive(Debug, Clone)]
-pub(crate) struct PyEnumerated {
-    /// The node of the enumeration's Batt, which has its values, type and program.
-    node: PyNode,
-    /// Its kind, a type or a refinement of one, such as "grid", "colour" or "object->number".
-    kind: String,
-    /// Its cost: with `by="size"` the number of operations.
-    cost: u8,
-}
-
-#[pymethods]
-impl PyEnumerated {
-    fn __repr__(&self) -> String {
-        let Self { node, kind, cost } = self;
-        format!("<Enumerated node {}: {kind}, cost {cost}>", node.index())
-    }
-}
-
-/// The result of an enumeration: a sequence of Enumerated, the cheapest first.
-#[pyclass(frozen, name = "Enumeration", module = "mega_batch")]
-pub(crate) struct PyEnumeration {
-    /// The Batt that holds all values; it can be extended.
-    #[pyo3(get)]
-    batt: Py<PyBatt>,
-    values: Vec<PyEnumerated>,
-    /// Why it ended: "nodes", "calls", "memory", "time" or, if nothing is left, "exhausted".
-    #[pyo3(get)]
-    stopped: &'static str,
-    /// How many calls were tried.
-    #[pyo3(get)]
-    calls: u64,
-    /// The greatest cost whose calls were all tried.
-    #[pyo3(get)]
-    whole_cost: u8,
-}
-
-#[pymethods]
-impl PyEnumeration {
-    /// The values of a kind.
-    fn of(&self, kind: &str) -> Vec<PyEnumerated> {
-        let values = self.values.iter();
-        values.filter(|value| value.kind == kind).cloned().collect()
-    }
-
-    fn __len__(&self) -> usize {
-        self.values.len()
-    }
-
-    fn __getitem__(&self, at: &Bound<'_, PyAny>) -> PyResult<PyEnumerated> {
-        let at = arguments::place_of(at, "value", self.values.len())?;
-        Ok(self.values[at].clone())
-    }
-
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        results_of(slf.as_any(), slf.get().values.len())
-    }
-
-    fn __repr__(&self) -> String {
-        let Self {
-            values,
-            stopped,
-            calls,
-            ..
-        } = self;
-        let len = values.len();
-        format!("<Enumeration of {len} values by {calls} calls, ended by {stopped}>")
-    }
-}
+use crate::batt::PyBatt;
+use crate::{guard, python};
 
 /// The settings of an enumeration.
 struct Request {
@@ -193,9 +121,9 @@ fn colours(task: &Task) -> Vec<i32> {
 #[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 536_870_912, time_limit = None,
     by = "cost", primitives = false, language = None, functions = ""))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-pub(crate) fn enumerate(
-    py: Python<'_>,
-    task: &Bound<'_, PyAny>,
+pub(crate) fn enumerate<'py>(
+    py: Python<'py>,
+    task: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = arguments::nodes)] nodes: usize,
     #[pyo3(from_py_with = arguments::optional::calls)] calls: Option<u64>,
     #[pyo3(from_py_with = arguments::max_bytes)] max_bytes: usize,
@@ -204,7 +132,7 @@ pub(crate) fn enumerate(
     #[pyo3(from_py_with = arguments::primitives)] primitives: bool,
     #[pyo3(from_py_with = arguments::optional::language)] language: Option<&str>,
     #[pyo3(from_py_with = arguments::functions)] functions: &str,
-) -> PyResult<PyEnumeration> {
+) -> PyResult<Bound<'py, PyAny>> {
     let task = PyBatt::task_of(task)?;
     let by_size = match by {
         "cost" => false,
@@ -249,19 +177,9 @@ pub(crate) fn enumerate(
         enumerated(&task, &language, &request)
     })??;
     let batt = PyBatt::of(made.batt);
-    let values = made
-        .values
-        .into_iter()
-        .map(|(node, kind, cost)| PyEnumerated {
-            node: batt.node(node),
-            kind,
-            cost,
-        });
-    Ok(PyEnumeration {
-        values: values.collect(),
-        batt: Py::new(py, batt)?,
-        stopped: made.stopped,
-        calls: made.calls,
-        whole_cost: made.whole_cost,
-    })
+    let values = made.values.into_iter();
+    let values = values.map(|(node, kind, cost)| (batt.node(node), kind, cost));
+    let values: Vec<_> = values.collect();
+    let fields = (batt, values, made.stopped, made.calls, made.whole_cost);
+    python(py, "Enumeration")?.call1(fields)
 }

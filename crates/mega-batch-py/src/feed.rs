@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use crate::arguments;
 use crate::guard::{self, lock};
 use crate::results::{filled, shaped};
-use crate::synth::PySynthTask;
 use crate::tasks::PyTask;
 
 /// The pairs of tasks: those with a known output, with grids of at most `side` rows and columns and colours 0 to 9.
@@ -66,13 +65,12 @@ impl PyPool {
     /// pairs; if not, nothing changes.
     #[pyo3(signature = (task, least, at = None))]
     fn add(&self, task: &Bound<'_, PyAny>, least: usize, at: Option<usize>) -> PyResult<bool> {
-        let pairs = if let Ok(task) = task.cast::<PySynthTask>() {
-            self.pairs_of(task.get().the_task())
-        } else if let Ok(task) = task.cast::<PyTask>() {
-            self.pairs_of(task.get().task())
-        } else {
+        // Of a SynthTask.
+        let inner = task.getattr("task");
+        let Ok(task) = inner.as_ref().unwrap_or(task).cast::<PyTask>() else {
             return Err(PyTypeError::new_err("task: expected a Task or a SynthTask"));
         };
+        let pairs = self.pairs_of(task.get().task());
         if pairs.pairs.len() < least.max(1) {
             return Ok(false);
         }

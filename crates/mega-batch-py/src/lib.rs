@@ -63,6 +63,11 @@ fn internal(message: &str) -> PyErr {
     PyRuntimeError::new_err(format!("internal error of the engine, a bug: {message}"))
 }
 
+/// A class of the package that is written in Python: plain data.
+fn python<'py>(py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("mega_batch")?.getattr(class)
+}
+
 /// The module.
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -100,24 +105,16 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<programs::PyProgram>()?;
     module.add_class::<builder::PyBuilder>()?;
     module.add_class::<builder::PyVariable>()?;
-    module.add_class::<trace::PyTraceStep>()?;
-    module.add_class::<results::PyResults>()?;
-    module.add_class::<results::PyOneResult>()?;
-    module.add_class::<report::PyReport>()?;
+    module.add_class::<report::PySubject>()?;
+    module.add_class::<results::PyErrors>()?;
     module.add_class::<engine::PyEngine>()?;
     module.add_class::<engine::completions::PyEvaluated>()?;
     module.add_class::<python_pool::PyPythonPool>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
     module.add_class::<shards::PyPackedBatch>()?;
     module.add_class::<batt::PyBatt>()?;
-    module.add_class::<enumerate::PyEnumerated>()?;
-    module.add_class::<enumerate::PyEnumeration>()?;
     module.add_class::<batt::PyNode>()?;
     module.add_class::<batt::PyPushed>()?;
-    module.add_class::<devices::PyDevice>()?;
-    module.add_class::<search::PySearched>()?;
-    module.add_class::<search::PyAttempt>()?;
-    module.add_class::<synth::PySynthTask>()?;
     module.add_class::<synth::PySynthesis>()?;
     module.add_class::<feed::PyPool>()?;
     module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
@@ -134,5 +131,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(enumerate::enumerate, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
+    module.add_function(wrap_pyfunction!(results::_padded, module)?)?;
+    module.add_function(wrap_pyfunction!(synth::_checked, module)?)?;
+    module.add_function(wrap_pyfunction!(synth::_augmented, module)?)?;
+    module.add_function(wrap_pyfunction!(synth::_drawn, module)?)?;
     Ok(())
 }

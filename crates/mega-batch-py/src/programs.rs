@@ -10,6 +10,7 @@ use std::time::Duration;
 use arc_dsl::generate::Generator;
 use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
 use mega_batch::inputs;
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
@@ -17,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments;
 use crate::call::Callable;
-use crate::errors::{Fault, ProgramError, PyEvalError, program_error, told};
+use crate::errors::{ProgramError, PyEvalError, program_error, told};
 use crate::grids::{self, Place, type_name};
 use crate::pickle::{Reduced, reduced};
 use crate::{guard, values};
@@ -193,14 +194,9 @@ impl PyProgram {
         };
         match made {
             Ok(value) => values::to_python(py, &value),
-            Err(error) => fault(py, Fault::from(&error)),
+            Err(error) => PyEvalError::from(&error).into_bound_py_any(py),
         }
     }
-}
-
-/// A fault as a Python object.
-pub(crate) fn fault(py: Python<'_>, fault: Fault) -> PyResult<Bound<'_, PyAny>> {
-    Ok(PyEvalError(fault).into_pyobject(py)?.into_any())
 }
 
 /// The default limits, with these changed.

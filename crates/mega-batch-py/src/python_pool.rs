@@ -20,7 +20,7 @@ use python_pool::{Axes, FailureKind, GridForm, Isolation, Outputs, Pool, Setting
 use crate::arguments::{flag, list, seconds, text, whole};
 use crate::callbacks::{Callbacks, PySink};
 use crate::engine::completions::completion;
-use crate::errors::{Fault, PyEvalError, told};
+use crate::errors::{PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;
 use crate::options::{word, workers};
@@ -257,7 +257,7 @@ impl PyPythonPool {
                 _ => {
                     let outputs = outputs.into_iter().map(|output| match output {
                         Ok(grid) => Ok(grids::array(py, &grid).into_any()),
-                        Err(failure) => PyEvalError(Fault::python(&failure)).into_bound_py_any(py),
+                        Err(failure) => PyEvalError::python(&failure).into_bound_py_any(py),
                     });
                     outputs.collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py)
                 }

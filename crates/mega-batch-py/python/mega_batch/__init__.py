@@ -15,13 +15,9 @@ from ._engine import (
     ERROR_KINDS,
     PALETTE,
     VERDICTS,
-    Attempt,
     Batt,
     Coordinator,
-    Device,
     Engine,
-    Enumerated,
-    Enumeration,
     EvalError,
     Evaluated,
     Function,
@@ -33,14 +29,8 @@ from ._engine import (
     ProgramError,
     Pushed,
     PythonPool,
-    Report,
-    Result,
-    Results,
-    Searched,
     Synthesis,
-    SynthTask,
     Task,
-    TraceStep,
     Variable,
     __version__,
     dedup_by_behaviour,
@@ -56,7 +46,9 @@ from ._engine import (
 from ._engine import enumerate as enumerate  # Not in __all__, where it would hide the built-in.
 from ._mutants import stream
 from ._primitives import PRIMITIVES, Primitive, primitives_text
+from ._results import Report, Result, Results
 from ._run import run
+from ._values import Attempt, Device, Enumerated, Enumeration, Searched, SynthTask, TraceStep
 
 
 class Verdict(IntEnum):

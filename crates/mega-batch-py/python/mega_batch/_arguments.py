@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 MOST = 2**64 - 1
 """The largest number that the engine takes."""
@@ -29,3 +30,25 @@ def truths(**values: object) -> None:
     for name, value in values.items():
         if not isinstance(value, (bool, np.bool_)):
             raise TypeError(f"{name}: expected True or False, found {value!r}")
+
+
+def integer(name: str, value: Any) -> int:
+    """An index from 0 on."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected an integer, found {type(value).__name__}")
+    return whole(name, value, 0)
+
+
+def place(index: SupportsIndex, what: str, length: int) -> int:
+    """The index of an element, counted from the end if it is negative; ``what`` names the elements."""
+    try:
+        return range(length)[operator.index(index)]
+    except TypeError:
+        raise TypeError(f"index: expected an integer, found {type(index).__name__}") from None
+    except IndexError:
+        raise IndexError(f"{what} {index} of {length}") from None
+
+
+def same(array: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
+    """Whether arrays are equal, or both missing."""
+    return np.array_equal(cast(Any, array), cast(Any, other))

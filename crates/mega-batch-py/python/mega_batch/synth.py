@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from ._arguments import MOST, truths, whole
-from ._engine import Program, ProgramError, Synthesis, SynthTask, Task
+from ._engine import Program, ProgramError, Synthesis, Task
 from ._progress import Bar, Progress
+from ._values import SynthTask
 
 if TYPE_CHECKING:
     from .typing import Programs, SynthKind, Tasks

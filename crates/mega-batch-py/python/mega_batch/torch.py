@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arguments import truths, whole
-from ._engine import Synthesis, SynthTask, Task, _Pool
+from ._engine import Synthesis, Task, _Pool
+from ._values import SynthTask
 from .synth import tasks as _check_settings
 
 try:

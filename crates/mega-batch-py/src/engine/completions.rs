@@ -24,7 +24,7 @@ use python_pool::Failure;
 use crate::arguments;
 use crate::callbacks::{Callbacks, PySink};
 use crate::engine::PyEngine;
-use crate::errors::{Fault, PyEvalError, told};
+use crate::errors::{PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
@@ -204,7 +204,7 @@ impl PyEvaluated {
     fn line(&self) -> u32 {
         match (&self.bad, &self.error) {
             (Some((line, _)), _) => *line,
-            (None, Some(error)) => error.0.line(),
+            (None, Some(error)) => error.line,
             (None, None) => 0,
         }
     }
@@ -214,7 +214,7 @@ impl PyEvaluated {
     fn reason(&self) -> Option<&str> {
         match (&self.bad, &self.error) {
             (Some((_, reason)), _) => Some(reason),
-            (None, error) => error.as_ref().map(|error| error.0.text()),
+            (None, error) => error.as_ref().map(|error| &*error.message),
         }
     }
 
@@ -878,14 +878,14 @@ pub(crate) fn evaluate(
                 let error = result.error.map(|mut error| {
                     let line = known.and_then(|known| lines.get(known.step?));
                     error.line = line.copied().unwrap_or(error.line);
-                    Fault::from(&error)
+                    PyEvalError::from(&error)
                 });
-                let internal = || result.internal.as_deref().map(Fault::internal);
+                let internal = || result.internal.as_deref().map(PyEvalError::internal);
                 PyEvaluated {
                     program: Some(program.clone()),
                     bad: None,
                     language: Some("dsl"),
-                    error: error.or_else(internal).map(PyEvalError),
+                    error: error.or_else(internal),
                     result: Arc::clone(result),
                 }
             }

@@ -11,7 +11,7 @@ use python_pool::FailureKind;
 
 use super::{Evaluation, PyEvaluated, TaskResult, judged, known_pairs};
 use crate::engine::{Callbacks, PyEngine};
-use crate::errors::{Fault, PyEvalError};
+use crate::errors::PyEvalError;
 use crate::python_pool::PyPythonPool;
 
 /// The texts to run.
@@ -102,7 +102,7 @@ impl FreePython {
                     program: None,
                     bad: None,
                     language: Some("python"),
-                    error: failure.as_deref().map(|it| PyEvalError(Fault::python(it))),
+                    error: failure.as_deref().map(PyEvalError::python),
                     result: Arc::new(result),
                 },
             };
