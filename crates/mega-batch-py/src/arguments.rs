@@ -1,6 +1,7 @@
 //! Arguments that are numbers, times, flags and words: an error names the argument and says what was expected.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use arc_dsl::Dialect;
@@ -107,41 +108,13 @@ fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> 
     elements.collect::<PyResult<_>>().map(Some)
 }
 
-pub(crate) fn colours(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
-    integers("colours", value)
-}
-
-pub(crate) fn order(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
-    integers("order", value)
-}
-
 /// A path of a file, or None.
-pub(crate) mod paths {
-    use std::path::PathBuf;
-
-    use pyo3::prelude::*;
-
-    use crate::grids::Place;
-
-    fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        if value.is_none() {
-            return Ok(None);
-        }
-        let path = value.extract().map(Some);
-        path.map_err(|_| Place::Named(name).expected("a path", value))
+fn path_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if value.is_none() {
+        return Ok(None);
     }
-
-    pub(crate) fn checkpoint(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        path("checkpoint", value)
-    }
-
-    pub(crate) fn submission(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        path("submission", value)
-    }
-
-    pub(crate) fn path_(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        path("path", value)
-    }
+    let path = value.extract().map(Some);
+    path.map_err(|_| Place::Named(name).expected("a path", value))
 }
 
 /// The dialect of this name.
@@ -155,34 +128,48 @@ pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
     Ok(Some(parsed))
 }
 
-/// Defines functions that read arguments of these names.
+/// Defines functions that read arguments of these names, each by the function before it.
 macro_rules! arguments {
-    (flags: $($flag:ident),+; texts: $($text:ident),+; seconds: $($seconds:ident),+;
-        whole: $($whole:ident: $type:ty = $within:expr),+;) => {
-        $(pub(crate) fn $flag(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-            flag(stringify!($flag), value)
-        })+
-        $(pub(crate) fn $text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-            text(stringify!($text), value)
-        })+
-        $(pub(crate) fn $seconds(value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
-            seconds(stringify!($seconds), value)
-        })+
-        $(pub(crate) fn $whole(value: &Bound<'_, PyAny>) -> PyResult<$type> {
-            whole(stringify!($whole), value, $within)
-        })+
+    ($($read:ident -> $type:ty: $($name:ident),+;)+) => {
+        $($(pub(crate) fn $name(value: &Bound<'_, PyAny>) -> PyResult<$type> {
+            $read(stringify!($name), value)
+        })+)+
     };
 }
 
 arguments! {
-    flags: by_reference, drop_foreign, keep_constant, keep_duplicates, keep_foreign, keep_identity,
-        keeps_failing, primitives, resume, train_only, unique;
-    texts: by, functions, inputs, kind, name, symmetry;
-    seconds: time, time_limit, time_per_task, timeout;
-    whole: chunk: usize = 1..=ANY, count: usize = 0..=10_000_000,
-        easy_nodes: usize = 0..=ANY, fill: i8 = -128..=127, mark: u64 = 0..=ANY, max_bytes: usize = 0..=ANY,
-        max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY, scene_side: usize = 0..=ANY, seed: u64 = 0..=ANY,
-        side: usize = 1..=1024, test: usize = 0..=ANY, train: usize = 0..=ANY;
+    flag -> bool: by_reference, drop_foreign, keep_constant, keep_duplicates, keep_foreign, keep_identity, keeps_failing,
+        primitives, resume, train_only, unique;
+    seconds -> Option<Duration>: time, time_limit, time_per_task, timeout;
+    integers -> Option<Vec<i64>>: colours, order;
+    path_of -> Option<PathBuf>: checkpoint, path, submission;
+}
+
+/// Defines functions that read texts of these names.
+macro_rules! texts {
+    ($($name:ident),+) => {
+        $(pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+            text(stringify!($name), value)
+        })+
+    };
+}
+
+texts!(by, functions, inputs, kind, name, symmetry);
+
+/// Defines functions that read integers of these names, in a range.
+macro_rules! integers {
+    ($($name:ident: $type:ty = $within:expr),+;) => {
+        $(pub(crate) fn $name(value: &Bound<'_, PyAny>) -> PyResult<$type> {
+            whole(stringify!($name), value, $within)
+        })+
+    };
+}
+
+integers! {
+    chunk: usize = 1..=ANY, count: usize = 0..=10_000_000, easy_nodes: usize = 0..=ANY, fill: i8 = -128..=127,
+    mark: u64 = 0..=ANY, max_bytes: usize = 0..=ANY, max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY,
+    scene_side: usize = 0..=ANY, seed: u64 = 0..=ANY, side: usize = 1..=1024, test: usize = 0..=ANY,
+    train: usize = 0..=ANY;
 }
 
 /// A shard: its index, and how many there are.

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments;
-use crate::callbacks::{Callbacks, PySink};
+use crate::callbacks::{Callbacks, Chunks, Watched};
 use crate::engine::Work;
 use crate::guard::{self, lock};
 use crate::options::options as read_options;
@@ -53,9 +53,9 @@ impl PyCoordinator {
         jobs: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
-        #[pyo3(from_py_with = arguments::paths::checkpoint)] checkpoint: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::checkpoint)] checkpoint: Option<PathBuf>,
         #[pyo3(from_py_with = arguments::resume)] resume: bool,
-        #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::submission)] submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let (options, cancelled) = read_options(options)?;
@@ -88,7 +88,7 @@ impl PyCoordinator {
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        let callbacks = Callbacks::new(py, on_results, progress, chunk)?;
         self.run_by(py, &callbacks, true, |coordinator, sink| {
             coordinator.run(sink)
         })
@@ -123,7 +123,7 @@ impl PyCoordinator {
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        let callbacks = Callbacks::new(py, on_results, progress, chunk)?;
         let mut source = PythonShards {
             next: shards.unbind(),
             workers,
@@ -150,7 +150,7 @@ impl PyCoordinator {
     fn to_submission<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = arguments::paths::path_)] path: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::path)] path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(submission) = self.last_submission()?.clone() else {
             return Err(PyRuntimeError::new_err(
@@ -189,7 +189,7 @@ impl PyCoordinator {
         ranks: bool,
         run: impl for<'a> FnOnce(
             Coordinator<'a>,
-            &mut PySink<'_>,
+            &mut Watched<'_, Chunks<'_>>,
         ) -> Result<Finished<'a>, CoordinatorError>
         + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -210,9 +210,10 @@ impl PyCoordinator {
             coordinator = coordinator.submission(path);
         }
         self.cancelled.store(false, Ordering::Relaxed);
-        let mut sink = PySink::new(callbacks, &options, &self.cancelled);
+        let mut sink = callbacks.sink(&options, &self.cancelled);
         let finished = guard::engine(py, || {
             let finished = run(coordinator, &mut sink)?;
+            sink.taker.flush()?;
             let submission = finished.attempts.as_ref().map(Submission::of);
             Ok((finished.summary, submission))
         })?;
@@ -224,10 +225,10 @@ impl PyCoordinator {
             }
             Err(error) => return Err(PyOSError::new_err(error.to_string())),
         };
-        let ((summary, submission), columns) = sink.finish(py, finished)?;
+        let ((summary, submission), taken) = sink.finish(py, finished)?;
         *made = submission;
         drop(made);
-        report(py, Arc::clone(&self.work.subject), &summary, columns)
+        report(py, Arc::clone(&self.work.subject), &summary, taken.columns)
     }
 }
 

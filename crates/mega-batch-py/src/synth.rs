@@ -82,18 +82,6 @@ pub(crate) fn _augmented(
             .iter()
             .map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
         let order: Vec<usize> = order.collect();
-        let task = task.task();
-        let train = task.train.len();
-        let pairs: Vec<_> = task.train.iter().chain(&task.test).collect();
-        let unknown = order.iter().take(train).find(|at| {
-            let pair = pairs.get(**at).filter(|_| **at >= train);
-            pair.is_some_and(|pair| pair.output.is_none())
-        });
-        if let Some(unknown) = unknown {
-            return Err(PyValueError::new_err(format!(
-                "order: the output of pair {unknown} is not known: expected it behind the {train} train pairs"
-            )));
-        }
         augmentation.order = order;
     }
     changed(task, program, &augmentation)
@@ -147,9 +135,38 @@ fn changed(
     Ok((PyTask::new(task), program.transpose()?))
 }
 
-/// Tasks generated from programs: an iterator of SynthTask. `mega_batch.synth.tasks` creates it.
+/// Tasks generated from programs: an iterator of SynthTask, each a task with the program that computes its
+/// outputs.
 ///
-/// Threads may share it: each gets other tasks. After Ctrl-C, which raises KeyboardInterrupt, it can be used further.
+/// A candidate is a program and inputs; with the program's outputs it is a task unless a filter drops it. `counts`
+/// of the returned object says how many were dropped for which reason. The same arguments give the same tasks on
+/// every machine, for any number of `workers` (threads, one for each core by default).
+///
+/// `programs` are the programs to start from, the engine's built-in ones by default. `kinds` are the ways to
+/// derive new ones: `"program"`, one of them unchanged, `"mutant"`, with one to three changes, `"variation"`,
+/// with changes that keep types, `"composition"`, one applied to the output of another, `"crossover"`, one with
+/// one of its grids replaced by a grid of another. All are equally likely; the default is all but the first. Steps on
+/// which the output does not depend are removed.
+///
+/// Inputs are generated scenes of up to `scene_side` rows and columns (a few programs need more), those of the
+/// built-in program itself or of any other; and inputs of `tasks`, of the program's own task or of any other, half
+/// of them rotated and mirrored. `"both"` uses each for half of the candidates, if tasks are given.
+///
+/// Dropped are tasks in which half of the outputs or more equal their inputs (unless `keep_identity`), whose
+/// outputs are all the same (`keep_constant`), with grids of more than `max_side` rows or columns (None: any),
+/// with colours other than 0 to 9 in outputs (`keep_foreign`), whose program behaves like an earlier one on a fixed
+/// set of scenes and, if these say little, on inputs of its own (`keep_duplicates`), and whose test outputs a
+/// `search` of `easy_nodes` nodes finds (0: no search). An evaluation takes `max_steps` steps at most.
+///
+/// It ends after `count` tasks, or after 20,000 candidates in a row without a task; without `count` it goes on.
+/// `shard=(part, of)` generates a part of the candidates: all parts together generate those of the whole, and each
+/// drops only its own duplicates. `progress` is True for a bar by tqdm, or a function that is called with the tasks
+/// generated and in total.
+///
+/// Raises ValueError and TypeError for invalid arguments, naming them. Ctrl-C raises KeyboardInterrupt; the iterator
+/// can be used further.
+///
+/// Threads may share it: each gets other tasks.
 #[pyclass(frozen, name = "Synthesis", module = "mega_batch")]
 pub(crate) struct PySynthesis {
     /// The names of the programs.
@@ -181,6 +198,7 @@ impl PySynthesis {
         reason = "they are keywords"
     )]
     fn new(
+        py: Python<'_>,
         programs: Option<&Bound<'_, PyAny>>,
         tasks: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::optional::count)] count: Option<u64>,
@@ -199,7 +217,7 @@ impl PySynthesis {
         #[pyo3(from_py_with = arguments::max_steps)] max_steps: u64,
         #[pyo3(from_py_with = arguments::shard)] shard: (u64, u64),
         workers: Option<&Bound<'_, PyAny>>,
-        progress: Option<&Bound<'_, PyAny>>,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut settings = Settings::default();
         settings.seed = seed;
@@ -238,7 +256,7 @@ impl PySynthesis {
         settings.workers = workers
             .map(|workers| read_workers("workers", workers))
             .transpose()?;
-        let progress = ProgressCallback::new(progress, "task")?;
+        let progress = ProgressCallback::new(py, progress, "task")?;
         if count.is_none() && progress.is_wanted() {
             return Err(PyValueError::new_err(
                 "progress: expected a count of tasks, without which there is no end",

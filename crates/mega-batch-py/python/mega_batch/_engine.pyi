@@ -384,19 +384,10 @@ class _Pool:
     def add(self, task: Task | SynthTask, least: int, at: int | None = None) -> bool: ...
     def __len__(self) -> int: ...
     def counts(self) -> NDArray[np.int64]: ...
-    def pairs(
+    def draw(
         self,
         tasks: NDArray[np.int64],
-        pairs: NDArray[np.int64],
-        seed: int,
-        symmetries: bool,
-        colours: bool,
-        fixed: Sequence[int],
-        fill: int,
-    ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.uint8], NDArray[np.bool_]]: ...
-    def groups(
-        self,
-        tasks: NDArray[np.int64],
+        first: NDArray[np.int64] | None,
         count: int,
         seed: int,
         symmetries: bool,

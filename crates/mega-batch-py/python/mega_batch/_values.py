@@ -255,6 +255,13 @@ class SynthTask:
         Raises ValueError for invalid arguments.
         """
         task, program = _augmented(self.task, self.program, symmetry, colours, order)
+        train = len(self.task.train)
+        pairs = self.task.train + self.task.test
+        for at in (order or ())[:train]:
+            if at >= train and pairs[at].output is None:
+                raise ValueError(
+                    f"order: the output of pair {at} is not known: expected it behind the {train} train pairs"
+                )
         return replace(self, task=task, program=program, augmented_from=self.id)
 
     def _drawn(

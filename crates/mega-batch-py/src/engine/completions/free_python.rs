@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use python_pool::FailureKind;
 
 use super::{Evaluation, PyEvaluated, TaskResult, judged, known_pairs};
-use crate::engine::{Callbacks, PyEngine};
+use crate::engine::PyEngine;
 use crate::errors::PyEvalError;
+use crate::progress::ProgressCallback;
 use crate::python_pool::PyPythonPool;
 
 /// The texts to run.
@@ -81,12 +82,12 @@ impl FreePython {
         pool: &PyPythonPool,
         engine: &PyEngine,
         (evaluation, train_only): (&Evaluation, bool),
-        (callbacks, before): (&Callbacks, u64),
+        (progress, before): (&ProgressCallback, u64),
     ) -> PyResult<HashMap<usize, PyEvaluated>> {
         let batch = self.batch(train_only)?.with_python(pool.pool(py)?);
         let results = self.texts.iter().map(|_| TaskResult::default()).collect();
         let total = before + batch.evaluations();
-        let (results, _) = judged(engine, py, &batch, results, (before, total), callbacks)?;
+        let (results, _) = judged(engine, py, &batch, results, (before, total), progress)?;
         let texts = self.texts.iter().zip(&self.jobs).zip(results);
         let evaluated = texts.map(|((at, job), mut result)| {
             result.known = known_pairs(batch.task(*job), train_only).count() as u32;
