@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::Dialect;
-use pyo3::exceptions::{PyOverflowError, PyValueError};
+use arc_dsl::{Dialect, Grid};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyString};
 
-use crate::grids::Place;
+use crate::grids::{Place, grid};
 
 /// The end of a range without an upper bound.
 pub(crate) const ANY: i128 = u64::MAX as i128;
@@ -94,6 +94,14 @@ pub(crate) fn list<'py>(
     }
 }
 
+/// The grids in a list.
+pub(crate) fn grids(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Grid>> {
+    let place = Place::Named(name);
+    let grids = list(name, "a list of grids", value)?;
+    let grids = grids.iter().enumerate();
+    grids.map(|(at, it)| grid(it, &place.at(at))).collect()
+}
+
 /// A list of integers, or None.
 fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
     if value.is_none() {
@@ -128,6 +136,19 @@ pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
     Ok(Some(parsed))
 }
 
+/// A function, or None.
+fn function(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    if !value.is_none() && !value.is_callable() {
+        return Err(PyTypeError::new_err(format!("{name}: expected a function")));
+    }
+    Ok(Some(value.clone().unbind()).filter(|_| !value.is_none()))
+}
+
+/// `by` of `search`.
+pub(crate) fn by_function(value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    function("by", value)
+}
+
 /// Defines functions that read arguments of these names, each by the function before it.
 macro_rules! arguments {
     ($($read:ident -> $type:ty: $($name:ident),+;)+) => {
@@ -141,6 +162,7 @@ arguments! {
     flag -> bool: by_reference, drop_foreign, keep_constant, keep_duplicates, keep_foreign, keep_identity, keeps_failing,
         primitives, resume, train_only, unique;
     seconds -> Option<Duration>: time, time_limit, time_per_task, timeout;
+    function -> Option<Py<PyAny>>: on_results, on_task;
     integers -> Option<Vec<i64>>: colours, order;
     path_of -> Option<PathBuf>: checkpoint, path, submission;
 }

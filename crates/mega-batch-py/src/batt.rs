@@ -229,19 +229,17 @@ impl PyBatt {
             ..Bounds::default()
         };
         bounds.max_bytes = max_bytes.unwrap_or(bounds.max_bytes);
-        let inputs = inputs.map(|given| arguments::list("inputs", "a list of grids", given));
+        let inputs = inputs
+            .map(|given| arguments::grids("inputs", given))
+            .transpose()?;
         let targets = targets.map(|given| arguments::list("targets", "a list of grids", given));
-        let (inputs, targets) = (inputs.transpose()?, targets.transpose()?);
+        let targets = targets.transpose()?;
         let batt = match (task, inputs) {
             (Some(task), None) if targets.is_none() => {
                 let task = Self::task_given(task)?;
                 guard::engine(py, || Batt::of_task(&task, bounds))?
             }
             (None, Some(inputs)) => {
-                let place = Place::Named("inputs");
-                let inputs = inputs.iter().enumerate();
-                let inputs = inputs.map(|(at, grid)| grids::grid(grid, &place.at(at)));
-                let inputs: Vec<Grid> = inputs.collect::<PyResult<_>>()?;
                 let place = Place::Named("targets");
                 let targets = targets.unwrap_or_default();
                 if targets.len() > inputs.len() {

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mega_batch::{Job, Notice, Options, PairResult, Progress, Sink, escaped};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyOSError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 use crate::progress::ProgressCallback;
@@ -59,17 +59,22 @@ impl<'a, T: Take> Watched<'a, T> {
         if let Some(error) = self.raised {
             return Err(error);
         }
-        let run = run.map_err(|error| match error.downcast::<PyErr>() {
-            Ok(raised) => raised,
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                PyValueError::new_err(error.to_string())
-            }
-            Err(error) => PyOSError::new_err(error.to_string()),
-        })?;
+        let run = run.map_err(raised)?;
         for notice in self.notices {
             warn(py, &notice, 2)?;
         }
         Ok((run, self.taker))
+    }
+}
+
+/// The exception for an error of a run.
+pub(crate) fn raised(error: io::Error) -> PyErr {
+    match error.downcast::<PyErr>() {
+        Ok(raised) => raised,
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            PyValueError::new_err(error.to_string())
+        }
+        Err(error) => PyOSError::new_err(error.to_string()),
     }
 }
 
@@ -125,18 +130,12 @@ pub(crate) struct Callbacks {
 impl Callbacks {
     pub(crate) fn new(
         py: Python<'_>,
-        results: Option<Bound<'_, PyAny>>,
+        results: Option<Py<PyAny>>,
         progress: Option<Bound<'_, PyAny>>,
         chunk: usize,
     ) -> PyResult<Self> {
-        if results
-            .as_ref()
-            .is_some_and(|callback| !callback.is_callable())
-        {
-            return Err(PyTypeError::new_err("on_results: expected a function"));
-        }
         Ok(Self {
-            results: results.map(Bound::unbind),
+            results,
             progress: ProgressCallback::new(py, progress, "evaluation")?,
             chunk,
         })
@@ -154,7 +153,6 @@ impl Callbacks {
         };
         let chunks = Chunks {
             callbacks: self,
-            kept,
             columns: Columns::new(kept),
         };
         Watched::new(chunks, &self.progress, cancelled)
@@ -164,7 +162,6 @@ impl Callbacks {
 /// Collects results in columns, and passes these on if there is a callback.
 pub(crate) struct Chunks<'a> {
     callbacks: &'a Callbacks,
-    kept: Kept,
     pub(crate) columns: Columns,
 }
 
@@ -174,7 +171,8 @@ impl Chunks<'_> {
         let Some(callback) = &self.callbacks.results else {
             return Ok(());
         };
-        let columns = std::mem::replace(&mut self.columns, Columns::new(self.kept));
+        let next = Columns::new(self.columns.kept);
+        let columns = std::mem::replace(&mut self.columns, next);
         if columns.len() == 0 {
             return Ok(());
         }

@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 use crate::arguments;
 use crate::callbacks::{Callbacks, Chunks, Watched};
 use crate::engine::Work;
-use crate::guard::{self, lock};
+use crate::guard;
 use crate::options::options as read_options;
 use crate::report::report;
 use crate::shards::{PyPackedBatch, PythonShards};
@@ -36,8 +36,6 @@ pub(crate) struct PyCoordinator {
     submission: Option<PathBuf>,
     /// The submission of the last run.
     submitted: Mutex<Option<Submission>>,
-    /// The batch for other processes, once it is asked for.
-    packed: Mutex<Option<Arc<PackedBatch>>>,
 }
 
 #[pymethods]
@@ -73,7 +71,6 @@ impl PyCoordinator {
             resume,
             submission,
             submitted: Mutex::default(),
-            packed: Mutex::default(),
         })
     }
 
@@ -84,7 +81,7 @@ impl PyCoordinator {
     fn run<'py>(
         &self,
         py: Python<'py>,
-        on_results: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = arguments::on_results)] on_results: Option<Py<PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -96,14 +93,9 @@ impl PyCoordinator {
 
     /// The batch for other processes.
     fn _packed(&self, py: Python<'_>) -> PyResult<PyPackedBatch> {
-        if let Some(packed) = &*lock(&self.packed) {
-            return Ok(PyPackedBatch(Arc::clone(packed)));
-        }
         let batch = self.work.batch()?;
         let packed = guard::engine(py, || PackedBatch::of(&batch))?;
-        let packed =
-            Arc::new(packed.map_err(|error| PyValueError::new_err(format!("programs: {error}")))?);
-        *lock(&self.packed) = Some(Arc::clone(&packed));
+        let packed = packed.map_err(|error| PyValueError::new_err(format!("programs: {error}")))?;
         Ok(PyPackedBatch(packed))
     }
 
@@ -119,7 +111,7 @@ impl PyCoordinator {
         shards: Bound<'_, PyAny>,
         ranks: bool,
         workers: usize,
-        on_results: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = arguments::on_results)] on_results: Option<Py<PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {

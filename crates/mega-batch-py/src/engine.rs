@@ -276,7 +276,7 @@ impl PyEngine {
         jobs: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
-        on_results: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = arguments::on_results)] on_results: Option<Py<PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {

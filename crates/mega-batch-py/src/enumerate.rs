@@ -1,4 +1,4 @@
-//! `enumerate`: enumerates typed programs bottom-up, the cheapest first, with their values.
+//! `enumerate_programs`: enumerates typed programs bottom-up, the cheapest first, with their values.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -39,7 +39,7 @@ struct Enumerated {
     values: Vec<(batt::NodeId, String, u8)>,
     stopped: &'static str,
     calls: u64,
-    whole_cost: u8,
+    finished_cost: u8,
 }
 
 fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<Enumerated> {
@@ -74,7 +74,7 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     values.sort_by_key(|(node, _, cost)| (*cost, *node));
     let (_, calls) = enumeration.counts();
     // At the current cost calls may be left.
-    let whole_cost = enumeration
+    let finished_cost = enumeration
         .cost()
         .saturating_sub(u8::from(stopped != Stopped::Exhausted));
     Ok(Enumerated {
@@ -88,7 +88,7 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
             Stopped::Interrupted => "time",
         },
         calls,
-        whole_cost,
+        finished_cost,
     })
 }
 
@@ -121,7 +121,7 @@ fn colours(task: &Task) -> Vec<i32> {
 #[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 536_870_912, time_limit = None,
     by = "cost", primitives = false, language = None, functions = ""))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-pub(crate) fn enumerate<'py>(
+pub(crate) fn enumerate_programs<'py>(
     py: Python<'py>,
     task: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = arguments::nodes)] nodes: usize,
@@ -180,6 +180,6 @@ pub(crate) fn enumerate<'py>(
     let values = made.values.into_iter();
     let values = values.map(|(node, kind, cost)| (batt.node(node), kind, cost));
     let values: Vec<_> = values.collect();
-    let fields = (batt, values, made.stopped, made.calls, made.whole_cost);
+    let fields = (batt, values, made.stopped, made.calls, made.finished_cost);
     python(py, "Enumeration")?.call1(fields)
 }

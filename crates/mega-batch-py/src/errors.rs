@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use arc_dsl::{ErrorKind, EvalError, Limit, ParseError, Primitive};
+use arc_dsl::{ErrorKind, EvalError, ParseError, Primitive};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use python_pool::{Failure, FailureKind};
@@ -57,24 +57,10 @@ fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// The words for limits, those of free Python last.
+/// The words for limits, by [`Limit`](arc_dsl::Limit), those of free Python last.
 const LIMITS: [&str; 10] = [
     "steps", "cells", "elements", "memory", "nesting", "integer", "colour", "time", "cpu", "wall",
 ];
-
-/// The word for a limit.
-fn limit(limit: Limit) -> &'static str {
-    LIMITS[match limit {
-        Limit::Steps => 0,
-        Limit::Cells => 1,
-        Limit::Elements => 2,
-        Limit::Memory => 3,
-        Limit::Nesting => 4,
-        Limit::Integer => 5,
-        Limit::Colour => 6,
-        Limit::Time => 7,
-    }]
-}
 
 /// Kind, line, primitive, limit and message.
 pub(crate) type PickledError = (String, u32, Option<String>, Option<String>, String);
@@ -113,7 +99,7 @@ impl From<&EvalError> for PyEvalError {
             code: code(error.kind),
             line: error.line,
             primitive: error.primitive,
-            limit: error.limit().map(limit),
+            limit: error.limit().map(|limit| LIMITS[limit as usize]),
             message: error.to_string(),
         }
     }

@@ -88,7 +88,7 @@ mod _engine {
     #[pymodule_export]
     use crate::engine::completions::{PyEvaluated, extract_programs};
     #[pymodule_export]
-    use crate::enumerate::enumerate;
+    use crate::enumerate::enumerate_programs;
     #[pymodule_export]
     use crate::errors::{ProgramError, PyEvalError};
     #[pymodule_export]

@@ -398,6 +398,13 @@ pub(crate) fn all_programs(
     Ok(programs)
 }
 
+pub(crate) fn in_dialect(dialect: Option<Dialect>) -> Reading {
+    Reading {
+        dialect,
+        ..Reading::default()
+    }
+}
+
 const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of these or lists of them by task, or a list of these";
 
 fn add(
@@ -436,11 +443,7 @@ fn add(
         return Ok(());
     }
     if let Some(path) = path(object)? {
-        let reading = Reading {
-            dialect,
-            ..Reading::default()
-        };
-        let read = py.detach(|| inputs::read_programs(&[path], &reading));
+        let read = py.detach(|| inputs::read_programs(&[path], &in_dialect(dialect)));
         if !read.errors.is_empty() {
             return Err(input_errors(&read.errors));
         }

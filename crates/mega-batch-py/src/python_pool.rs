@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use python_pool::{Axes, FailureKind, GridForm, Isolation, Outputs, Pool, Settings};
 
-use crate::arguments::{flag, list, seconds, text, whole};
+use crate::arguments::{self, flag, list, seconds, text, whole};
 use crate::callbacks::{Watched, warn};
 use crate::engine::completions::completion;
 use crate::errors::{PyEvalError, told};
@@ -193,12 +193,9 @@ impl PyPythonPool {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let texts = list("texts", "a list of texts", texts)?;
-        let inputs = list("inputs", "a list of grids", inputs)?;
-        let place = Place::Named("inputs");
-        let inputs = inputs.iter().enumerate();
-        let test = inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(grid, &place.at(at))?, None)));
+        let inputs = arguments::grids("inputs", inputs)?.into_iter();
         let task = Task {
-            test: test.collect::<PyResult<_>>()?,
+            test: inputs.map(|grid| Pair::new(grid, None)).collect(),
             ..Task::default()
         };
         let progress = ProgressCallback::new(py, progress, "evaluation")?;

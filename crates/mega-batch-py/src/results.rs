@@ -39,7 +39,7 @@ pub(crate) struct Kept {
 /// Results as they come in.
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
-    kept: Kept,
+    pub(crate) kept: Kept,
     programs: Vec<u32>,
     tasks: Vec<u32>,
     splits: Vec<u8>,

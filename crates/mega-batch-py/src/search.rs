@@ -13,7 +13,7 @@ use mega_batch::search::{
     Searched, SearchesTasks, Take,
 };
 use mega_batch::{Cancellation, CoordinatorError, Notice};
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
 use serde::Serialize;
@@ -93,7 +93,8 @@ fn searched_of<'py>(
         &found.failure,
         attempts.collect::<PyResult<Vec<_>>>()?,
         answers.collect::<Vec<Vec<_>>>(),
-        (found.counts.nodes, found.counts.calls),
+        found.counts.nodes,
+        found.counts.calls,
         found.seconds,
         written(found)?,
     ))
@@ -267,19 +268,10 @@ pub(crate) fn search<'py>(
     #[pyo3(from_py_with = arguments::checkpoint)] checkpoint: Option<PathBuf>,
     #[pyo3(from_py_with = arguments::resume)] resume: bool,
     #[pyo3(from_py_with = arguments::submission)] submission: Option<PathBuf>,
-    on_task: Option<Py<PyAny>>,
+    #[pyo3(from_py_with = arguments::on_task)] on_task: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
-    by: Option<Py<PyAny>>,
+    #[pyo3(from_py_with = arguments::by_function)] by: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    if on_task
-        .as_ref()
-        .is_some_and(|callback| !callback.bind(py).is_callable())
-    {
-        return Err(PyTypeError::new_err("on_task: expected a function"));
-    }
-    if by.as_ref().is_some_and(|by| !by.bind(py).is_callable()) {
-        return Err(PyTypeError::new_err("by: expected a function"));
-    }
     if resume && checkpoint.is_none() {
         return Err(PyValueError::new_err(
             "resume: expected a checkpoint to begin with",

@@ -207,12 +207,9 @@ fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<
         let values = values.map(|(at, value)| read(&value, &place.at(at), depth));
         return Ok(Value::tuple(values.collect::<PyResult<_>>()?));
     }
-    if let Ok(set) = object.cast::<PyFrozenSet>() {
-        let values = set.iter().map(|value| read(&value, place, depth));
-        return Ok(Value::set(values.collect::<PyResult<Vec<_>>>()?));
-    }
-    if let Ok(set) = object.cast::<PySet>() {
-        let values = set.iter().map(|value| read(&value, place, depth));
+    if object.is_instance_of::<PyFrozenSet>() || object.is_instance_of::<PySet>() {
+        let values = object.try_iter()?;
+        let values = values.map(|value| read(&value?, place, depth));
         return Ok(Value::set(values.collect::<PyResult<Vec<_>>>()?));
     }
     let is_integer = object.is_instance_of::<PyInt>()

@@ -10,6 +10,7 @@
 from enum import IntEnum
 
 from . import synth
+from ._arguments import renamed
 from ._completions import compute_score, compute_scores, evaluate, majority_attempts, pass_at_k, reward
 from ._engine import (
     ERROR_KINDS,
@@ -35,6 +36,7 @@ from ._engine import (
     __version__,
     dedup_by_behaviour,
     devices,
+    enumerate_programs,
     extract_programs,
     mutate,
     parse_programs,
@@ -43,12 +45,15 @@ from ._engine import (
     search,
     trace,
 )
-from ._engine import enumerate as enumerate  # Not in __all__, where it would hide the built-in.
 from ._mutants import stream
 from ._primitives import PRIMITIVES, Primitive, primitives_text
 from ._results import Report, Result, Results
 from ._run import run
 from ._values import Attempt, Device, Enumerated, Enumeration, Searched, SynthTask, TraceStep
+
+
+enumerate = renamed("mega_batch.enumerate", enumerate_programs)
+"""The old name of `enumerate_programs`; it hid the built-in."""
 
 
 class Verdict(IntEnum):
@@ -100,6 +105,7 @@ __all__ = [
     "compute_scores",
     "dedup_by_behaviour",
     "devices",
+    "enumerate_programs",
     "evaluate",
     "extract_programs",
     "majority_attempts",

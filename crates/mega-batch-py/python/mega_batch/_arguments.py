@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-from typing import Any, SupportsIndex, cast
+import warnings
+from collections.abc import Callable
+from typing import Any, ParamSpec, SupportsIndex, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,3 +55,23 @@ def place(index: SupportsIndex, what: str, length: int) -> int:
 def same(array: NDArray[Any] | None, other: NDArray[Any] | None) -> bool:
     """Whether arrays are equal, or both missing."""
     return np.array_equal(cast(Any, array), cast(Any, other))
+
+
+def warn_of_old_name(old: str, new: str) -> None:
+    """Warns whoever uses a name that will go with the next version."""
+    warnings.warn(f"{old} is now {new}", DeprecationWarning, stacklevel=3)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def renamed(old: str, function: Callable[P, R]) -> Callable[P, R]:
+    """A function under its old name."""
+
+    @functools.wraps(function)
+    def call(*arguments: P.args, **keywords: P.kwargs) -> R:
+        warn_of_old_name(old, function.__name__)
+        return function(*arguments, **keywords)
+
+    return call

@@ -420,7 +420,7 @@ def dedup_by_behaviour(
     **options: Unpack[Options],
 ) -> NDArray[np.int64]: ...
 def devices() -> list[Device]: ...
-def enumerate(
+def enumerate_programs(
     task: Task | Mapping[str, Any] | str | PathLike[str] | Sequence[GridLike],
     *,
     nodes: int = 10000,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import place, same
+from ._arguments import place, same, warn_of_old_name
 from ._engine import Batt, EvalError, Node, Program, Task, _augmented, _checked, _drawn, _Errors, _Subject, _unpickled
 from ._results import Report, Result, Results
 from .typing import Value
@@ -96,8 +96,14 @@ class Enumeration:
     """Why it ended; "exhausted" if nothing is left."""
     calls: int
     """How many calls were tried."""
-    whole_cost: int
+    finished_cost: int
     """The greatest cost whose calls were all tried."""
+
+    @property
+    def whole_cost(self) -> int:
+        """The old name of `finished_cost`."""
+        warn_of_old_name("Enumeration.whole_cost", "finished_cost")
+        return self.finished_cost
 
     def of(self, kind: str) -> list[Enumerated]:
         """The values of a kind."""
@@ -166,13 +172,21 @@ class Searched:
     """The attempts, the best one first."""
     answers: list[list[NDArray[np.int8]]]
     """For each test pair the answers, the best first."""
-    counts: tuple[int, int]
-    """How many values were kept, and how many calls were tried."""
+    nodes: int
+    """How many values were kept."""
+    calls: int
+    """How many calls were tried."""
     seconds: float
     """How long it took."""
     _json: str
 
     __hash__: ClassVar[None]  # type: ignore[assignment]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The old name of `nodes` and `calls`."""
+        warn_of_old_name("Searched.counts", "nodes and calls")
+        return self.nodes, self.calls
 
     def _facts(self) -> tuple[object, ...]:
         return self.index, self.task, json.loads(self._json) | {"seconds": 0, "bytes": 0}

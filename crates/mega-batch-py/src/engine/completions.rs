@@ -27,7 +27,7 @@ use crate::errors::{PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
-use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python};
+use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python, in_dialect};
 use crate::progress::ProgressCallback;
 use crate::python_pool::PyPythonPool;
 use crate::results::{VERDICTS, verdict};
@@ -318,13 +318,6 @@ fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl>
     })
 }
 
-fn in_dialect(dialect: Option<Dialect>) -> arc_dsl::Reading {
-    arc_dsl::Reading {
-        dialect,
-        ..arc_dsl::Reading::default()
-    }
-}
-
 /// The tasks, and the index of the task for each of this many texts.
 fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, Vec<u32>)> {
     let is_one = object.is_instance_of::<PyTask>()
@@ -558,12 +551,11 @@ impl TaskResult {
 
     /// Pairs not evaluated after a limit count as reaching it.
     fn skip(&mut self, task: &Task, train_only: bool, keeps_outputs: bool) {
-        let tests: &[Pair] = if train_only { &[] } else { &task.test };
-        for pair in task.train.iter().chain(tests) {
+        for pair in evaluated_pairs(task, train_only) {
             self.count(LIMIT, pair, None);
         }
-        if keeps_outputs {
-            self.outputs.extend(tests.iter().map(|_| None));
+        if keeps_outputs && !train_only {
+            self.outputs.extend(task.test.iter().map(|_| None));
         }
     }
 }
@@ -581,11 +573,32 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
-/// The pairs that are evaluated and whose output is known.
-fn known_pairs(task: &Task, train_only: bool) -> impl Iterator<Item = &Pair> {
+/// The pairs that are evaluated.
+fn evaluated_pairs(task: &Task, train_only: bool) -> impl Iterator<Item = &Pair> {
     let tests: &[Pair] = if train_only { &[] } else { &task.test };
-    let pairs = task.train.iter().chain(tests);
-    pairs.filter(|pair| pair.output.is_some())
+    task.train.iter().chain(tests)
+}
+
+/// The number of those whose output is known.
+fn known_pairs(task: &Task, train_only: bool) -> u32 {
+    let pairs = evaluated_pairs(task, train_only);
+    pairs.filter(|pair| pair.output.is_some()).count() as u32
+}
+
+/// The batch with one job for each program.
+fn listed<'a>(
+    programs: &'a [Program],
+    tasks: &'a [Task],
+    jobs: &[Job],
+    train_only: bool,
+) -> PyResult<Batch<'a>> {
+    let batch = Batch::listed(programs, tasks, jobs.to_vec())
+        .map_err(|error| crate::internal(&error.to_string()))?;
+    Ok(if train_only {
+        batch.train_only()
+    } else {
+        batch
+    })
 }
 
 /// Runs a batch with one job for each program, after `before` evaluations of a `total`. Returns the results of the
@@ -630,9 +643,8 @@ fn evaluate_members(
     let mut results: Vec<_> = members.map(|_| TaskResult::default()).collect();
     let evaluations = |jobs: &[Job], tasks: &[Task]| {
         let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
-        let pairs =
-            tasks.map(|task| task.train.len() + if train_only { 0 } else { task.test.len() });
-        pairs.sum::<usize>() as u64
+        let pairs = tasks.map(|task| evaluated_pairs(task, train_only).count() as u64);
+        pairs.sum::<u64>()
     };
     let mut before = 0;
     let mut due: Vec<_> = evaluation.families.iter().map(|family| family[0]).collect();
@@ -650,13 +662,7 @@ fn evaluate_members(
         let mut of_due: Vec<_> = due.iter().map(|_| TaskResult::default()).collect();
         let mut total = beside + before + evaluations(&jobs, &evaluation.tasks);
         for tasks in [&first, &others] {
-            let batch = Batch::listed(&programs, tasks, jobs.clone())
-                .map_err(|error| crate::internal(&error.to_string()))?;
-            let batch = if train_only {
-                batch.train_only()
-            } else {
-                batch
-            };
+            let batch = listed(&programs, tasks, &jobs, train_only)?;
             let made;
             (of_due, made) = judged(engine, py, &batch, of_due, (before, total), progress)?;
             jobs.retain(|job| {
@@ -673,7 +679,7 @@ fn evaluate_members(
             }
             // Pairs after a wrong one count, evaluated or not.
             let task = &evaluation.tasks[job.task as usize];
-            of.known = known_pairs(task, train_only).count() as u32;
+            of.known = known_pairs(task, train_only);
             results[*at] = of;
         }
         due = evaluation.others(&results);

@@ -9,7 +9,7 @@ use mega_batch::{Batch, Job};
 use pyo3::prelude::*;
 use python_pool::FailureKind;
 
-use super::{Evaluation, PyEvaluated, TaskResult, judged, known_pairs};
+use super::{Evaluation, PyEvaluated, TaskResult, judged, known_pairs, listed};
 use crate::engine::PyEngine;
 use crate::errors::PyEvalError;
 use crate::progress::ProgressCallback;
@@ -61,13 +61,7 @@ impl FreePython {
     }
 
     fn batch(&self, train_only: bool) -> PyResult<Batch<'_>> {
-        let batch = Batch::listed(&self.programs, &self.tasks, self.jobs.clone())
-            .map_err(|error| crate::internal(&error.to_string()))?;
-        Ok(if train_only {
-            batch.train_only()
-        } else {
-            batch
-        })
+        listed(&self.programs, &self.tasks, &self.jobs, train_only)
     }
 
     /// How many pairs they are evaluated on.
@@ -90,7 +84,7 @@ impl FreePython {
         let (results, _) = judged(engine, py, &batch, results, (before, total), progress)?;
         let texts = self.texts.iter().zip(&self.jobs).zip(results);
         let evaluated = texts.map(|((at, job), mut result)| {
-            result.known = known_pairs(batch.task(*job), train_only).count() as u32;
+            result.known = known_pairs(batch.task(*job), train_only);
             let evaluated = match &result.failure {
                 Some(failure) if failure.kind == FailureKind::NoProgram => {
                     PyEvaluated::without_program(match &evaluation.read[*at] {
