@@ -15,15 +15,6 @@ use crate::arguments;
 use crate::batt::PyBatt;
 use crate::{guard, python};
 
-/// The settings of an enumeration.
-struct Request {
-    by_size: bool,
-    primitives: bool,
-    bounds: Bounds,
-    bytes: usize,
-    deadline: Option<Instant>,
-}
-
 /// The engine's default language.
 fn default_language() -> &'static Language {
     static LANGUAGE: OnceLock<Language> = OnceLock::new();
@@ -33,18 +24,19 @@ fn default_language() -> &'static Language {
 /// How often signals are checked.
 const SIGNALS: Duration = Duration::from_millis(100);
 
-/// The result of an enumeration, before its conversion to Python.
-struct Enumerated {
-    batt: Batt,
-    values: Vec<(batt::NodeId, String, u8)>,
-    stopped: &'static str,
-    calls: u64,
-    finished_cost: u8,
-}
+/// The fields of `mega_batch.Enumeration`, before their conversion to Python: the batt, the values with their kinds and
+/// costs, why it ended, how many calls were tried, and the greatest cost whose calls were all tried.
+type Enumerated = (Batt, Vec<(batt::NodeId, String, u8)>, &'static str, u64, u8);
 
-fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<Enumerated> {
+fn enumerated(
+    task: &Task,
+    language: &Language,
+    within: &Bounds,
+    max_bytes: usize,
+    deadline: Option<Instant>,
+) -> PyResult<Enumerated> {
     let mut bounds = batt::Bounds::for_search();
-    bounds.max_bytes = request.bytes;
+    bounds.max_bytes = max_bytes;
     let mut batt = Batt::of_task(task, bounds);
     let functions = language.functions().iter();
     let functions: Vec<_> = functions
@@ -53,13 +45,13 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     let mut enumeration = Enumeration::new(language, &functions);
     enumeration.seed(&mut batt, &colours(task));
     let (mut raised, mut looked) = (None, Instant::now());
-    let stopped = enumeration.run(&mut batt, &request.bounds, &mut || {
+    let stopped = enumeration.run(&mut batt, within, &mut || {
         let now = Instant::now();
         if now - looked >= SIGNALS {
             looked = now;
             raised = Python::attach(|py| py.check_signals().err());
         }
-        raised.is_some() || request.deadline.is_some_and(|end| now >= end)
+        raised.is_some() || deadline.is_some_and(|end| now >= end)
     });
     if let Some(error) = raised {
         return Err(error);
@@ -77,19 +69,14 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     let finished_cost = enumeration
         .cost()
         .saturating_sub(u8::from(stopped != Stopped::Exhausted));
-    Ok(Enumerated {
-        batt,
-        values,
-        stopped: match stopped {
-            Stopped::Nodes => "nodes",
-            Stopped::Calls => "calls",
-            Stopped::Memory => "memory",
-            Stopped::Exhausted => "exhausted",
-            Stopped::Interrupted => "time",
-        },
-        calls,
-        finished_cost,
-    })
+    let stopped = match stopped {
+        Stopped::Nodes => "nodes",
+        Stopped::Calls => "calls",
+        Stopped::Memory => "memory",
+        Stopped::Exhausted => "exhausted",
+        Stopped::Interrupted => "time",
+    };
+    Ok((batt, values, stopped, calls, finished_cost))
 }
 
 /// The colours of a task, except those in outputs of test pairs.
@@ -148,18 +135,13 @@ pub(crate) fn enumerate_programs<'py>(
             "functions: expected a language that names them",
         ));
     }
-    let request = Request {
-        by_size,
-        primitives,
-        bounds: Bounds {
-            enough: nodes,
-            nodes,
-            calls: calls.unwrap_or_else(|| (nodes as u64).saturating_mul(40)),
-        },
-        bytes: max_bytes,
-        deadline: time_limit.and_then(|time| Instant::now().checked_add(time)),
+    let bounds = Bounds {
+        enough: nodes,
+        nodes,
+        calls: calls.unwrap_or_else(|| (nodes as u64).saturating_mul(40)),
     };
-    let made = guard::engine(py, || {
+    let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
+    let (batt, values, stopped, calls, cost) = guard::engine(py, || {
         let given = language.map(|table| {
             let parsed = Language::parse(functions, table);
             parsed.map_err(|error| PyValueError::new_err(format!("language: {error}")))
@@ -168,18 +150,17 @@ pub(crate) fn enumerate_programs<'py>(
             Some(language) => language?,
             None => default_language().clone(),
         };
-        if request.primitives {
+        if primitives {
             language = language.of_primitives();
         }
-        if request.by_size {
+        if by_size {
             language = language.by_size();
         }
-        enumerated(&task, &language, &request)
+        enumerated(&task, &language, &bounds, max_bytes, deadline)
     })??;
-    let batt = PyBatt::of(made.batt);
-    let values = made.values.into_iter();
+    let batt = PyBatt::of(batt);
+    let values = values.into_iter();
     let values = values.map(|(node, kind, cost)| (batt.node(node), kind, cost));
     let values: Vec<_> = values.collect();
-    let fields = (batt, values, made.stopped, made.calls, made.finished_cost);
-    python(py, "Enumeration")?.call1(fields)
+    python(py, "Enumeration")?.call1((batt, values, stopped, calls, cost))
 }

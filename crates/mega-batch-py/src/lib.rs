@@ -4,6 +4,8 @@
 //! `tests/`. Programs that fail are values here too; invalid arguments raise `TypeError` or `ValueError`, with the
 //! place; a panic of the engine is a `RuntimeError`.
 //!
+//! Plain data, such as results, reports and what a search came to, are dataclasses in `python/`; this crate fills them.
+//!
 //! Modules, by their role for Python:
 //!
 //! - input: `grids`, `values`, `tasks`, `programs`, `options`;
