@@ -52,6 +52,10 @@ from ._run import run
 from ._values import Attempt, Device, Enumerated, Enumeration, Searched, SynthTask, TraceStep
 
 
+# Pickles name the place of a class, which is not to be a private module.
+for _class in (Attempt, Device, Enumerated, Enumeration, Report, Result, Results, Searched, SynthTask, TraceStep):
+    _class.__module__ = __name__
+
 enumerate = renamed("mega_batch.enumerate", enumerate_programs)
 """The old name of `enumerate_programs`; it hid the built-in."""
 

@@ -39,7 +39,7 @@ def integer(name: str, value: Any) -> int:
     """An index from 0 on."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}: expected an integer, found {type(value).__name__}")
-    return whole(name, value, 0)
+    return min(whole(name, value, 0), MOST)
 
 
 def place(index: SupportsIndex, what: str, length: int) -> int:

@@ -700,38 +700,32 @@ pub(crate) fn evaluate(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyEvaluated>> {
     let py = texts.py();
-    let texts: Vec<Result<String, String>> = match texts.cast::<PyString>() {
-        Ok(_) => {
-            return Err(PyTypeError::new_err(
-                "texts: expected a list of texts, found one str",
-            ));
+    if texts.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "texts: expected a list of texts, found one str",
+        ));
+    }
+    if dict_of(texts)?.is_some() {
+        return Err(PyTypeError::new_err(
+            "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
+        ));
+    }
+    let expected = |found| Place::Named("texts").expected("a list of texts", found);
+    let mut found = None;
+    let items = texts.try_iter().map_err(|_| expected(texts))?;
+    let items = items.map(|item| {
+        let item = of_table(item?)?;
+        let text = completion(&item);
+        // None is what some samplers return in place of a text.
+        if text.is_err() && !item.is_none() && !has_message(&item) {
+            found.get_or_insert(item);
         }
-        Err(_) if dict_of(texts)?.is_some() => {
-            return Err(PyTypeError::new_err(
-                "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
-            ));
-        }
-        Err(_) => match texts.try_iter() {
-            Ok(items) => {
-                let mut found = None;
-                let texts = items.map(|item| {
-                    let item = of_table(item?)?;
-                    let text = completion(&item);
-                    // None is what some samplers return in place of a text.
-                    if text.is_err() && !item.is_none() && !has_message(&item) {
-                        found.get_or_insert(item);
-                    }
-                    Ok(text)
-                });
-                let texts: Vec<_> = texts.collect::<PyResult<_>>()?;
-                if let Some(found) = found.filter(|_| texts.iter().all(Result::is_err)) {
-                    return Err(Place::Named("texts").expected("a list of texts", &found));
-                }
-                texts
-            }
-            Err(_) => return Err(Place::Named("texts").expected("a list of texts", texts)),
-        },
-    };
+        Ok(text)
+    });
+    let texts: Vec<Result<String, String>> = items.collect::<PyResult<_>>()?;
+    if let Some(found) = found.filter(|_| texts.iter().all(Result::is_err)) {
+        return Err(expected(&found));
+    }
     let tasks = read_tasks(tasks, texts.len())?;
     let progress = ProgressCallback::new(py, progress, "evaluation")?;
     if !engine.options().scores {
