@@ -1,14 +1,15 @@
 //! Arguments that are numbers, times, flags and words: an error names the argument and says what was expected.
 
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::Dialect;
-use pyo3::exceptions::{PyIndexError, PyOverflowError, PyValueError};
+use arc_dsl::{Dialect, Grid};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyString};
 
-use crate::grids::Place;
+use crate::grids::{Place, grid};
 
 /// The end of a range without an upper bound.
 pub(crate) const ANY: i128 = u64::MAX as i128;
@@ -93,6 +94,14 @@ pub(crate) fn list<'py>(
     }
 }
 
+/// The grids in a list.
+pub(crate) fn grids(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Grid>> {
+    let place = Place::Named(name);
+    let grids = list(name, "a list of grids", value)?;
+    let grids = grids.iter().enumerate();
+    grids.map(|(at, it)| grid(it, &place.at(at))).collect()
+}
+
 /// A list of integers, or None.
 fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
     if value.is_none() {
@@ -107,54 +116,13 @@ fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> 
     elements.collect::<PyResult<_>>().map(Some)
 }
 
-pub(crate) fn colours(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
-    integers("colours", value)
-}
-
-pub(crate) fn order(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
-    integers("order", value)
-}
-
 /// A path of a file, or None.
-pub(crate) mod paths {
-    use std::path::PathBuf;
-
-    use pyo3::prelude::*;
-
-    use crate::grids::Place;
-
-    fn path(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        if value.is_none() {
-            return Ok(None);
-        }
-        let path = value.extract().map(Some);
-        path.map_err(|_| Place::Named(name).expected("a path", value))
+fn path_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if value.is_none() {
+        return Ok(None);
     }
-
-    pub(crate) fn checkpoint(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        path("checkpoint", value)
-    }
-
-    pub(crate) fn submission(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        path("submission", value)
-    }
-
-    pub(crate) fn path_(value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-        path("path", value)
-    }
-}
-
-/// The index of an element, counted from the end if it is negative; `what` names the elements.
-pub(crate) fn place_of(value: &Bound<'_, PyAny>, what: &str, len: usize) -> PyResult<usize> {
-    let index = value.call_method0("__index__");
-    let Ok(index) = index.and_then(|index| Ok(index.cast_into::<PyInt>()?)) else {
-        return Err(Place::Named("index").expected("an integer", value));
-    };
-    let outside = || PyIndexError::new_err(format!("{what} {index} of {len}"));
-    let at: i64 = index.extract().map_err(|_| outside())?;
-    let at = if at < 0 { at + len as i64 } else { at };
-    let at = usize::try_from(at).ok().filter(|at| *at < len);
-    at.ok_or_else(outside)
+    let path = value.extract().map(Some);
+    path.map_err(|_| Place::Named(name).expected("a path", value))
 }
 
 /// The dialect of this name.
@@ -168,34 +136,62 @@ pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
     Ok(Some(parsed))
 }
 
-/// Defines functions that read arguments of these names.
+/// A function, or None.
+fn function(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    if !value.is_none() && !value.is_callable() {
+        return Err(PyTypeError::new_err(format!("{name}: expected a function")));
+    }
+    Ok(Some(value.clone().unbind()).filter(|_| !value.is_none()))
+}
+
+/// `by` of `search`.
+pub(crate) fn by_function(value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
+    function("by", value)
+}
+
+/// Defines functions that read arguments of these names, each by the function before it.
 macro_rules! arguments {
-    (flags: $($flag:ident),+; texts: $($text:ident),+; seconds: $($seconds:ident),+;
-        whole: $($whole:ident: $type:ty = $within:expr),+;) => {
-        $(pub(crate) fn $flag(value: &Bound<'_, PyAny>) -> PyResult<bool> {
-            flag(stringify!($flag), value)
-        })+
-        $(pub(crate) fn $text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-            text(stringify!($text), value)
-        })+
-        $(pub(crate) fn $seconds(value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
-            seconds(stringify!($seconds), value)
-        })+
-        $(pub(crate) fn $whole(value: &Bound<'_, PyAny>) -> PyResult<$type> {
-            whole(stringify!($whole), value, $within)
-        })+
+    ($($read:ident -> $type:ty: $($name:ident),+;)+) => {
+        $($(pub(crate) fn $name(value: &Bound<'_, PyAny>) -> PyResult<$type> {
+            $read(stringify!($name), value)
+        })+)+
     };
 }
 
 arguments! {
-    flags: by_reference, drop_foreign, drop_unfit, keep_constant, keep_duplicates, keep_foreign, keep_identity,
-        keeps_failing, primitives, resume, train_only, unique;
-    texts: by, functions, inputs, kind, name, symmetry;
-    seconds: time, time_limit, time_per_task, timeout;
-    whole: at: usize = 0..=ANY, chunk: usize = 1..=ANY, count: usize = 0..=10_000_000,
-        easy_nodes: usize = 0..=ANY, fill: i8 = -128..=127, mark: u64 = 0..=ANY, max_bytes: usize = 0..=ANY,
-        max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY, scene_side: usize = 0..=ANY, seed: u64 = 0..=ANY,
-        side: usize = 1..=1024, test: usize = 0..=ANY, train: usize = 0..=ANY;
+    flag -> bool: by_reference, drop_foreign, keep_constant, keep_duplicates, keep_foreign, keep_identity, keeps_failing,
+        primitives, resume, train_only, unique;
+    seconds -> Option<Duration>: time, time_limit, time_per_task, timeout;
+    function -> Option<Py<PyAny>>: on_results, on_task;
+    integers -> Option<Vec<i64>>: colours, order;
+    path_of -> Option<PathBuf>: checkpoint, path, submission;
+}
+
+/// Defines functions that read texts of these names.
+macro_rules! texts {
+    ($($name:ident),+) => {
+        $(pub(crate) fn $name<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+            text(stringify!($name), value)
+        })+
+    };
+}
+
+texts!(by, functions, inputs, kind, name, symmetry);
+
+/// Defines functions that read integers of these names, in a range.
+macro_rules! integers {
+    ($($name:ident: $type:ty = $within:expr),+;) => {
+        $(pub(crate) fn $name(value: &Bound<'_, PyAny>) -> PyResult<$type> {
+            whole(stringify!($name), value, $within)
+        })+
+    };
+}
+
+integers! {
+    chunk: usize = 1..=ANY, count: usize = 0..=10_000_000, easy_nodes: usize = 0..=ANY, fill: i8 = -128..=127,
+    mark: u64 = 0..=ANY, max_bytes: usize = 0..=ANY, max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY,
+    scene_side: usize = 0..=ANY, seed: u64 = 0..=ANY, side: usize = 1..=1024, test: usize = 0..=ANY,
+    train: usize = 0..=ANY;
 }
 
 /// A shard: its index, and how many there are.

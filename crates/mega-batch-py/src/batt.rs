@@ -7,17 +7,18 @@ use std::thread;
 use std::time::Duration;
 
 use arc_dsl::{EvalError, Grid, Pair, Primitive, Task, Value};
-use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
+use mega_batch::batt::{Batt, Bounds, Called, Distance, Full, Mark, NodeId, Pushed, Why};
 use numpy::PyArray2;
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::arguments;
-use crate::errors::{Fault, PyEvalError};
+use crate::errors::PyEvalError;
 use crate::grids::{self, Place};
 use crate::guard::{self, lock};
-use crate::programs::{self, PyProgram, check_name, fault};
+use crate::programs::{self, PyProgram, check_name};
 use crate::results::shaped;
 use crate::tasks::{PyTask, one_task};
 use crate::values;
@@ -69,7 +70,7 @@ impl PyPushed {
         match (&self.node, &self.error) {
             (Some(node), _) if self.is_new => format!("<Pushed: new node {}>", node.index()),
             (Some(node), _) => format!("<Pushed: same as node {}>", node.index()),
-            (None, Some(error)) => format!("<Pushed: failed: {}>", error.bind(py).get().0.text()),
+            (None, Some(error)) => format!("<Pushed: failed: {}>", error.bind(py).get().message),
             (None, None) => "<Pushed: failed>".to_owned(),
         }
     }
@@ -111,11 +112,54 @@ struct State {
     ages: Vec<u64>,
 }
 
+/// What a call calls.
+enum Function {
+    Primitive(Primitive),
+    Node(PyNode),
+}
+
 /// An argument of a call.
 enum Argument {
     Node(PyNode),
-    Primitive(Primitive),
     Value(Value),
+}
+
+/// A call to be added.
+struct Call {
+    function: Function,
+    arguments: Vec<Argument>,
+}
+
+impl Call {
+    /// Reads a function, the error for whose name is at `named`, and its arguments.
+    fn read<'a>(
+        (function, place): (&Bound<'_, PyAny>, &Place<'_>),
+        named: Option<&Place<'_>>,
+        arguments: &[Bound<'_, PyAny>],
+        place_of: impl Fn(usize) -> Place<'a>,
+    ) -> PyResult<Self> {
+        let function = if let Ok(name) = function.cast::<PyString>() {
+            let primitive = values::primitive(&name.to_cow()?);
+            Function::Primitive(primitive.map_err(|error| match named {
+                Some(named) => named.value_error(error.value(function.py())),
+                None => error,
+            })?)
+        } else if let Ok(node) = function.cast::<PyNode>() {
+            Function::Node(*node.get())
+        } else {
+            return Err(place.expected("the name of a primitive or a Node", function));
+        };
+        let arguments = arguments.iter().enumerate().map(|(at, argument)| {
+            if let Ok(node) = argument.cast::<PyNode>() {
+                return Ok(Argument::Node(*node.get()));
+            }
+            values::from_python(argument, &place_of(at)).map(Argument::Value)
+        });
+        Ok(Self {
+            function,
+            arguments: arguments.collect::<PyResult<_>>()?,
+        })
+    }
 }
 
 impl State {
@@ -134,6 +178,34 @@ impl State {
         self.ages.resize(self.batt.len(), self.age);
         let age = self.ages.get(node.index()).copied().unwrap_or(self.age);
         PyNode { batt, age, node }
+    }
+
+    /// Whether all nodes of a call are known; otherwise why not.
+    fn knows(&self, batt: u64, call: &Call) -> Result<(), &'static str> {
+        let nodes = call.arguments.iter().filter_map(|argument| match argument {
+            Argument::Node(node) => Some(*node),
+            Argument::Value(_) => None,
+        });
+        let function = match call.function {
+            Function::Node(node) => Some(node),
+            Function::Primitive(_) => None,
+        };
+        let mut nodes = function.into_iter().chain(nodes);
+        nodes.try_for_each(|node| self.known(batt, node).map(drop))
+    }
+
+    fn push(&mut self, batt: u64, call: &Call) -> Result<(Pushed, Option<PyNode>), Full> {
+        let arguments = call.arguments.iter().map(|argument| match argument {
+            Argument::Node(node) => Ok(node.node),
+            Argument::Value(value) => self.batt.constant(value),
+        });
+        let arguments: Vec<_> = arguments.collect::<Result<_, _>>()?;
+        let called = match call.function {
+            Function::Primitive(primitive) => Called::Primitive(primitive),
+            Function::Node(node) => Called::Function(node.node),
+        };
+        let pushed = self.batt.push(called, &arguments)?;
+        Ok((pushed, pushed.node().map(|node| self.node(batt, node))))
     }
 }
 
@@ -157,19 +229,17 @@ impl PyBatt {
             ..Bounds::default()
         };
         bounds.max_bytes = max_bytes.unwrap_or(bounds.max_bytes);
-        let inputs = inputs.map(|given| arguments::list("inputs", "a list of grids", given));
+        let inputs = inputs
+            .map(|given| arguments::grids("inputs", given))
+            .transpose()?;
         let targets = targets.map(|given| arguments::list("targets", "a list of grids", given));
-        let (inputs, targets) = (inputs.transpose()?, targets.transpose()?);
+        let targets = targets.transpose()?;
         let batt = match (task, inputs) {
             (Some(task), None) if targets.is_none() => {
                 let task = Self::task_given(task)?;
                 guard::engine(py, || Batt::of_task(&task, bounds))?
             }
             (None, Some(inputs)) => {
-                let place = Place::Named("inputs");
-                let inputs = inputs.iter().enumerate();
-                let inputs = inputs.map(|(at, grid)| grids::grid(grid, &place.at(at)));
-                let inputs: Vec<Grid> = inputs.collect::<PyResult<_>>()?;
                 let place = Place::Named("targets");
                 let targets = targets.unwrap_or_default();
                 if targets.len() > inputs.len() {
@@ -231,7 +301,11 @@ impl PyBatt {
     /// A node with this value on every input: a number, a tuple, a set, a grid, or a primitive or a constant by name.
     fn constant(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
         let value = values::from_python(value, &Place::Named("value"))?;
-        self.constant_of(py, &value)
+        let node = self.with(py, |state, number| {
+            let node = state.batt.constant(&value)?;
+            Ok(state.node(number, node))
+        })?;
+        node.map_err(full)
     }
 
     /// Adds a call of a primitive, by name, or of a Node that is a function. Arguments are Nodes, or
@@ -243,29 +317,13 @@ impl PyBatt {
         function: &Bound<'_, PyAny>,
         arguments: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<PyPushed> {
-        let called = if let Ok(name) = function.cast::<PyString>() {
-            Called::Primitive(values::primitive(&name.to_cow()?)?)
-        } else if let Ok(node) = function.cast::<PyNode>() {
-            Called::Function(self.known(py, *node.get())?)
-        } else {
-            let place = Place::Named("function");
-            return Err(place.expected("the name of a primitive or a Node", function));
-        };
-        let arguments = arguments.iter().enumerate().map(|(at, argument)| {
-            if let Ok(node) = argument.cast::<PyNode>() {
-                return self.known(py, *node.get());
-            }
-            let value = values::from_python(argument, &Place::Named("arguments").at(at))?;
-            Ok(self.constant_of(py, &value)?.node)
-        });
-        let arguments: Vec<_> = arguments.collect::<PyResult<_>>()?;
-        let pushed = self.with(py, |state, number| {
-            let pushed = state.batt.push(called, &arguments)?;
-            let node = pushed.node().map(|node| state.node(number, node));
-            Ok::<_, mega_batch::batt::Full>((pushed, node))
+        let (place, of_arguments) = (Place::Named("function"), Place::Named("arguments"));
+        let call = Call::read((function, &place), None, &arguments, |at| {
+            of_arguments.at(at)
         })?;
-        let (pushed, node) = pushed.map_err(|full| PyMemoryError::new_err(full.to_string()))?;
-        Self::pushed(py, pushed, node)
+        let unknown = |_, why: &str| PyValueError::new_err(why.to_owned());
+        let mut pushed = self.push_all(py, &[call], unknown)?;
+        pushed.pop().ok_or_else(|| crate::internal("no call"))
     }
 
     /// Adds several calls, each a tuple of the arguments of `push`: the result of each.
@@ -287,64 +345,18 @@ impl PyBatt {
                 Ok(tuple) if !tuple.is_empty() => tuple.iter().collect(),
                 _ => return Err(place.expected("a tuple of a function and its arguments", &call)),
             };
-            let function = if let Ok(name) = parts[0].cast::<PyString>() {
-                let primitive = values::primitive(&name.to_cow()?);
-                Argument::Primitive(primitive.map_err(|error| place.value_error(error.value(py)))?)
-            } else if let Ok(node) = parts[0].cast::<PyNode>() {
-                Argument::Node(*node.get())
-            } else {
-                let expected = "the name of a primitive or a Node";
-                return Err(place.at(0).expected(expected, &parts[0]));
-            };
-            let arguments =
-                parts.iter().enumerate().skip(1).map(|(number, argument)| {
-                    match argument.cast::<PyNode>() {
-                        Ok(node) => Ok(Argument::Node(*node.get())),
-                        Err(_) => {
-                            values::from_python(argument, &place.at(number)).map(Argument::Value)
-                        }
-                    }
-                });
-            read.push((function, arguments.collect::<PyResult<Vec<_>>>()?));
+            let function = (&parts[0], &place.at(0));
+            let of_argument = |number| place.at(number + 1);
+            read.push(Call::read(
+                function,
+                Some(&place),
+                &parts[1..],
+                of_argument,
+            )?);
         }
-        let pushed = self.with(py, |state, number| -> PyResult<Vec<_>> {
-            for (at, (function, arguments)) in read.iter().enumerate() {
-                for given in arguments.iter().chain([function]) {
-                    if let Argument::Node(node) = given {
-                        let known = state.known(number, *node);
-                        known
-                            .map_err(|why| PyValueError::new_err(format!("calls[{at}]: {why}")))?;
-                    }
-                }
-            }
-            let full = |full: mega_batch::batt::Full| PyMemoryError::new_err(full.to_string());
-            let mut all = Vec::with_capacity(read.len());
-            for (function, arguments) in &read {
-                let mut nodes = Vec::with_capacity(arguments.len());
-                for given in arguments {
-                    nodes.push(match given {
-                        Argument::Node(node) => node.node,
-                        Argument::Value(value) => state.batt.constant(value).map_err(full)?,
-                        Argument::Primitive(primitive) => {
-                            state.batt.primitive(*primitive).map_err(full)?
-                        }
-                    });
-                }
-                let called = match function {
-                    Argument::Primitive(primitive) => Called::Primitive(*primitive),
-                    Argument::Node(node) => Called::Function(node.node),
-                    Argument::Value(_) => continue,
-                };
-                let pushed = state.batt.push(called, &nodes).map_err(full)?;
-                let node = pushed.node().map(|node| state.node(number, node));
-                all.push((pushed, node));
-            }
-            Ok(all)
-        })??;
-        let pushed = pushed.into_iter();
-        pushed
-            .map(|(pushed, node)| Self::pushed(py, pushed, node))
-            .collect()
+        self.push_all(py, &read, |at, why| {
+            PyValueError::new_err(format!("calls[{at}]: {why}"))
+        })
     }
 
     /// Adds the calls of a program: the node of its output, and `error` if it fails on all inputs.
@@ -366,7 +378,7 @@ impl PyBatt {
         let (node, error, is_new) =
             added.map_err(|refused| PyValueError::new_err(refused.to_string()))?;
         let input = error.map(|(at, _)| at);
-        let error = error.map(|(_, error)| Py::new(py, PyEvalError(Fault::from(&error))));
+        let error = error.map(|(_, error)| Py::new(py, PyEvalError::from(&error)));
         Ok(PyPushed {
             node,
             is_new,
@@ -381,23 +393,22 @@ impl PyBatt {
         py: Python<'py>,
         #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let id = self.known(py, node)?;
-        let values = self.with(py, |state, _| {
-            let inputs = 0..state.batt.inputs();
-            let values = inputs.map(|input| state.batt.value(id, input));
-            values.collect::<Vec<Result<Value, EvalError>>>()
+        let values = self.at(py, node, |batt, id| {
+            let inputs = 0..batt.inputs();
+            inputs
+                .map(|input| batt.value(id, input))
+                .collect::<Vec<_>>()
         })?;
         let values = values.iter().map(|value| match value {
             Ok(value) => values::to_python(py, value),
-            Err(error) => fault(py, Fault::from(error)),
+            Err(error) => PyEvalError::from(error).into_bound_py_any(py),
         });
         values.collect()
     }
 
     /// A 128-bit hash of a node's values on all inputs, the same in every batt over the same inputs.
     fn hash(&self, py: Python<'_>, #[pyo3(from_py_with = node)] node: PyNode) -> PyResult<u128> {
-        let id = self.known(py, node)?;
-        self.with(py, |state, _| state.batt.hash(id))
+        self.at(py, node, Batt::hash)
     }
 
     /// The type of a node's values, such as `grid` or `set<object>`; None for a function, and if they have no common
@@ -407,8 +418,7 @@ impl PyBatt {
         py: Python<'_>,
         #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<Option<String>> {
-        let id = self.known(py, node)?;
-        self.with(py, |state, _| state.batt.ty(id).map(ToString::to_string))
+        self.at(py, node, |batt, id| batt.ty(id).map(ToString::to_string))
     }
 
     /// How many cells differ from the target of each input: None without a target, -1 if the value has another size
@@ -418,13 +428,8 @@ impl PyBatt {
         py: Python<'_>,
         #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<Vec<Option<i64>>> {
-        let id = self.known(py, node)?;
-        self.with(py, |state, _| {
-            let inputs = 0..state.batt.inputs();
-            let distances = inputs.map(|input| match state.batt.distance(id, input)? {
-                Distance::Cells(cells) => Some(cells.into()),
-                Distance::Size => Some(-1),
-            });
+        self.at(py, node, |batt, id| {
+            let distances = (0..batt.inputs()).map(|input| batt.distance(id, input).map(cells));
             distances.collect()
         })
     }
@@ -459,11 +464,7 @@ impl PyBatt {
             let mut distances = Vec::with_capacity(nodes.len() * inputs);
             for node in &nodes {
                 for input in 0..inputs {
-                    distances.push(match state.batt.distance(*node, input) {
-                        Some(Distance::Cells(cells)) => i64::from(cells),
-                        Some(Distance::Size) => -1,
-                        None => -2,
-                    });
+                    distances.push(state.batt.distance(*node, input).map_or(-2, cells));
                 }
             }
             Ok(((nodes.len(), inputs), distances))
@@ -478,14 +479,12 @@ impl PyBatt {
         py: Python<'_>,
         #[pyo3(from_py_with = node)] node: PyNode,
     ) -> PyResult<bool> {
-        let id = self.known(py, node)?;
-        self.with(py, |state, _| state.batt.is_solution(id))
+        self.at(py, node, Batt::is_solution)
     }
 
     /// How many calls the program of a node has; a call that is used twice counts twice.
     fn length(&self, py: Python<'_>, #[pyo3(from_py_with = node)] node: PyNode) -> PyResult<usize> {
-        let id = self.known(py, node)?;
-        self.with(py, |state, _| state.batt.length(id))
+        self.at(py, node, Batt::length)
     }
 
     /// The program that computes a node.
@@ -497,8 +496,7 @@ impl PyBatt {
         #[pyo3(from_py_with = arguments::name)] name: &str,
     ) -> PyResult<PyProgram> {
         check_name(name, &Place::Named("name"))?;
-        let id = self.known(py, node)?;
-        let program = self.with(py, |state, _| state.batt.program(id, name))?;
+        let program = self.at(py, node, |batt, id| batt.program(id, name))?;
         let program = program.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyProgram::new(program))
     }
@@ -632,18 +630,38 @@ impl PyBatt {
         state
     }
 
-    fn constant_of(&self, py: Python<'_>, value: &Value) -> PyResult<PyNode> {
-        let node = self.with(py, |state, number| {
-            let node = state.batt.constant(value)?;
-            Ok::<_, mega_batch::batt::Full>(state.node(number, node))
+    /// Runs `work` on a node, if it belongs to this batt and was not released.
+    fn at<T: Send>(
+        &self,
+        py: Python<'_>,
+        node: PyNode,
+        work: impl FnOnce(&Batt, NodeId) -> T + Send,
+    ) -> PyResult<T> {
+        let made = self.with(py, |state, number| {
+            let id = state.known(number, node)?;
+            Ok(work(&state.batt, id))
         })?;
-        node.map_err(|full| PyMemoryError::new_err(full.to_string()))
+        made.map_err(PyValueError::new_err::<&str>)
     }
 
-    /// The node, if it belongs to this batt and was not released.
-    fn known(&self, py: Python<'_>, node: PyNode) -> PyResult<NodeId> {
-        let known = self.with(py, |state, number| state.known(number, node))?;
-        known.map_err(PyValueError::new_err)
+    /// Adds calls, none if a node of one is `unknown`.
+    fn push_all(
+        &self,
+        py: Python<'_>,
+        calls: &[Call],
+        unknown: impl Fn(usize, &str) -> PyErr + Sync,
+    ) -> PyResult<Vec<PyPushed>> {
+        let pushed = self.with(py, |state, number| {
+            for (at, call) in calls.iter().enumerate() {
+                state.knows(number, call).map_err(|why| unknown(at, why))?;
+            }
+            let pushed = calls.iter().map(|call| state.push(number, call));
+            pushed.collect::<Result<Vec<_>, _>>().map_err(full)
+        })??;
+        let pushed = pushed.into_iter();
+        pushed
+            .map(|(pushed, node)| Self::pushed(py, pushed, node))
+            .collect()
     }
 
     fn pushed(py: Python<'_>, pushed: Pushed, node: Option<PyNode>) -> PyResult<PyPushed> {
@@ -651,14 +669,14 @@ impl PyBatt {
             Pushed::New(_) | Pushed::Same(_) => (None, None),
             Pushed::Failed(failed) => {
                 let why = match failed.why {
-                    Why::Error(kind) => Fault::from(&EvalError {
+                    Why::Error(kind) => PyEvalError::from(&EvalError {
                         line: 0,
                         primitive: None,
                         kind,
                     }),
-                    Why::BailOut(bail_out) => Fault::bail_out(&bail_out.to_string()),
+                    Why::BailOut(bail_out) => PyEvalError::bail_out(&bail_out.to_string()),
                 };
-                (Some(Py::new(py, PyEvalError(why))?), Some(failed.input))
+                (Some(Py::new(py, why)?), Some(failed.input))
             }
         };
         Ok(PyPushed {
@@ -667,6 +685,18 @@ impl PyBatt {
             error,
             input,
         })
+    }
+}
+
+fn full(full: Full) -> PyErr {
+    PyMemoryError::new_err(full.to_string())
+}
+
+/// How many cells differ, -1 for a value of another size.
+fn cells(distance: Distance) -> i64 {
+    match distance {
+        Distance::Cells(cells) => cells.into(),
+        Distance::Size => -1,
     }
 }
 

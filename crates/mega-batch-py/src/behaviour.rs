@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use arc_dsl::Dialect;
-use mega_batch::{Batch, Outcome, Runner};
+use mega_batch::{Batch, Job, Outcome, PairResult, Runner};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -11,10 +11,11 @@ use pyo3::types::PyDict;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments;
-use crate::callbacks::{Callbacks, PySink};
-use crate::engine::Work;
+use crate::callbacks::Watched;
+use crate::engine::{Jobs, UNFINISHED, Work};
 use crate::guard;
 use crate::options::options as read_options;
+use crate::progress::ProgressCallback;
 
 /// Stands for an evaluation without an output.
 const FAILED: u128 = u128::MAX;
@@ -39,23 +40,19 @@ pub(crate) fn dedup_by_behaviour<'py>(
     let (mut options, cancelled) = read_options(options)?;
     options.scores = true;
     options.stop_after_wrong = false;
-    let work = Work::read_all(programs, tasks, train_only, dialect)?;
+    let work = Work::of(programs, tasks, None, Jobs::All, train_only, dialect)?;
     let batch: Batch<'_> = work.batch()?;
-    let callbacks = Callbacks::new(None, progress, 1)?;
-    let mut behaviours = Behaviours {
-        known: vec![Outputs::Nothing; batch.programs().len()],
-        watch: PySink::new(&callbacks, &options, &cancelled),
+    let progress = ProgressCallback::new(py, progress, "evaluation")?;
+    let mut known = vec![Outputs::Nothing; batch.programs().len()];
+    let take = |job: Job, result: PairResult| {
+        known[job.program as usize].add(&result);
+        Ok(())
     };
-    let run = guard::engine(py, || {
-        let mut runner = Runner::new(&options)?;
-        runner.run_into(&batch, &mut behaviours)
-    })?;
-    let Behaviours { known, watch } = behaviours;
-    let (summary, _) = watch.finish(py, run)?;
+    let mut sink = Watched::new(take, &progress, &cancelled);
+    let run = guard::engine(py, || Runner::new(&options)?.run_into(&batch, &mut sink))?;
+    let (summary, _) = sink.finish(py, run)?;
     if !summary.is_complete() {
-        return Err(PyOSError::new_err(
-            "the time was over before all programs were run",
-        ));
+        return Err(PyOSError::new_err(UNFINISHED));
     }
     let mut first = HashMap::new();
     let found = known.into_iter().zip(0..).map(|(known, at)| match known {
@@ -75,27 +72,16 @@ enum Outputs {
     Limit,
 }
 
-/// The outputs of all programs.
-struct Behaviours<'a> {
-    known: Vec<Outputs>,
-    /// Checks for signals.
-    watch: PySink<'a>,
-}
-
-impl mega_batch::Sink for Behaviours<'_> {
-    fn pair(
-        &mut self,
-        job: mega_batch::Job,
-        result: mega_batch::PairResult,
-    ) -> std::io::Result<()> {
-        let known = &mut self.known[job.program as usize];
-        let before = match (&result.outcome, *known) {
-            (Outcome::Limit(_) | Outcome::Internal(_), _) | (_, Outputs::Limit) => {
-                *known = Outputs::Limit;
-                return Ok(());
+impl Outputs {
+    /// Adds the result on the next pair.
+    fn add(&mut self, result: &PairResult) {
+        let before = match (&result.outcome, *self) {
+            (Outcome::Limit(_) | Outcome::Internal(_), _) | (_, Self::Limit) => {
+                *self = Self::Limit;
+                return;
             }
-            (_, Outputs::Nothing) => 0,
-            (_, Outputs::Digest(digest)) => digest,
+            (_, Self::Nothing) => 0,
+            (_, Self::Digest(digest)) => digest,
         };
         let digest = match (&result.outcome, result.score) {
             (Outcome::Match | Outcome::Mismatch | Outcome::NoExpected, Some(score)) => score.digest,
@@ -104,15 +90,6 @@ impl mega_batch::Sink for Behaviours<'_> {
         let mut bytes = [0; 32];
         bytes[..16].copy_from_slice(&before.to_le_bytes());
         bytes[16..].copy_from_slice(&digest.to_le_bytes());
-        *known = Outputs::Digest(xxh3_128(&bytes));
-        Ok(())
-    }
-
-    fn progress(&mut self, progress: mega_batch::Progress) {
-        self.watch.progress(progress);
-    }
-
-    fn notice(&mut self, notice: mega_batch::Notice) {
-        self.watch.notice(notice);
+        *self = Self::Digest(xxh3_128(&bytes));
     }
 }

@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments;
-use crate::callbacks::{Callbacks, PySink};
+use crate::callbacks::{Callbacks, Chunks, Watched};
 use crate::engine::Work;
-use crate::guard::{self, lock};
+use crate::guard;
 use crate::options::options as read_options;
-use crate::report::PyReport;
+use crate::report::report;
 use crate::shards::{PyPackedBatch, PythonShards};
 
 /// A run that can be resumed: results go to `checkpoint` as they come, and a later run with `resume=True` begins with
@@ -36,8 +36,6 @@ pub(crate) struct PyCoordinator {
     submission: Option<PathBuf>,
     /// The submission of the last run.
     submitted: Mutex<Option<Submission>>,
-    /// The batch for other processes, once it is asked for.
-    packed: Mutex<Option<Arc<PackedBatch>>>,
 }
 
 #[pymethods]
@@ -53,9 +51,9 @@ impl PyCoordinator {
         jobs: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
-        #[pyo3(from_py_with = arguments::paths::checkpoint)] checkpoint: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::checkpoint)] checkpoint: Option<PathBuf>,
         #[pyo3(from_py_with = arguments::resume)] resume: bool,
-        #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::submission)] submission: Option<PathBuf>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let (options, cancelled) = read_options(options)?;
@@ -73,7 +71,6 @@ impl PyCoordinator {
             resume,
             submission,
             submitted: Mutex::default(),
-            packed: Mutex::default(),
         })
     }
 
@@ -81,14 +78,14 @@ impl PyCoordinator {
     /// those of `run`; they are also called with the results in the checkpoint. Raises ValueError if the checkpoint
     /// is of another run.
     #[pyo3(signature = (*, on_results = None, chunk = 65536, progress = None))]
-    fn run(
+    fn run<'py>(
         &self,
-        py: Python<'_>,
-        on_results: Option<Bound<'_, PyAny>>,
+        py: Python<'py>,
+        #[pyo3(from_py_with = arguments::on_results)] on_results: Option<Py<PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyReport> {
-        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let callbacks = Callbacks::new(py, on_results, progress, chunk)?;
         self.run_by(py, &callbacks, true, |coordinator, sink| {
             coordinator.run(sink)
         })
@@ -96,14 +93,9 @@ impl PyCoordinator {
 
     /// The batch for other processes.
     fn _packed(&self, py: Python<'_>) -> PyResult<PyPackedBatch> {
-        if let Some(packed) = &*lock(&self.packed) {
-            return Ok(PyPackedBatch(Arc::clone(packed)));
-        }
         let batch = self.work.batch()?;
         let packed = guard::engine(py, || PackedBatch::of(&batch))?;
-        let packed =
-            Arc::new(packed.map_err(|error| PyValueError::new_err(format!("programs: {error}")))?);
-        *lock(&self.packed) = Some(Arc::clone(&packed));
+        let packed = packed.map_err(|error| PyValueError::new_err(format!("programs: {error}")))?;
         Ok(PyPackedBatch(packed))
     }
 
@@ -113,17 +105,17 @@ impl PyCoordinator {
     /// only if they are asked for.
     #[pyo3(signature = (shards, *, ranks = false, workers = 1, on_results = None, chunk = 65536, progress = None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-    fn _run_shards(
+    fn _run_shards<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         shards: Bound<'_, PyAny>,
         ranks: bool,
         workers: usize,
-        on_results: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = arguments::on_results)] on_results: Option<Py<PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyReport> {
-        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let callbacks = Callbacks::new(py, on_results, progress, chunk)?;
         let mut source = PythonShards {
             next: shards.unbind(),
             workers,
@@ -150,7 +142,7 @@ impl PyCoordinator {
     fn to_submission<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = arguments::paths::path_)] path: Option<PathBuf>,
+        #[pyo3(from_py_with = arguments::path)] path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let Some(submission) = self.last_submission()?.clone() else {
             return Err(PyRuntimeError::new_err(
@@ -182,17 +174,17 @@ impl PyCoordinator {
     }
 
     /// Runs everything that is not in the checkpoint, with `run`. With `ranks` candidates are ranked.
-    fn run_by(
+    fn run_by<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         callbacks: &Callbacks,
         ranks: bool,
         run: impl for<'a> FnOnce(
             Coordinator<'a>,
-            &mut PySink<'_>,
+            &mut Watched<'_, Chunks<'_>>,
         ) -> Result<Finished<'a>, CoordinatorError>
         + Send,
-    ) -> PyResult<PyReport> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut made = self.last_submission()?;
         self.submission.as_deref().map_or(Ok(()), check_folder)?;
         let batch = self.work.batch()?;
@@ -210,9 +202,10 @@ impl PyCoordinator {
             coordinator = coordinator.submission(path);
         }
         self.cancelled.store(false, Ordering::Relaxed);
-        let mut sink = PySink::new(callbacks, &options, &self.cancelled);
+        let mut sink = callbacks.sink(&options, &self.cancelled);
         let finished = guard::engine(py, || {
             let finished = run(coordinator, &mut sink)?;
+            sink.taker.flush()?;
             let submission = finished.attempts.as_ref().map(Submission::of);
             Ok((finished.summary, submission))
         })?;
@@ -224,10 +217,10 @@ impl PyCoordinator {
             }
             Err(error) => return Err(PyOSError::new_err(error.to_string())),
         };
-        let ((summary, submission), columns) = sink.finish(py, finished)?;
+        let ((summary, submission), taken) = sink.finish(py, finished)?;
         *made = submission;
         drop(made);
-        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
+        report(py, Arc::clone(&self.work.subject), &summary, taken.columns)
     }
 }
 

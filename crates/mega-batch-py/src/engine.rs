@@ -4,24 +4,24 @@ pub(crate) mod completions;
 
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use arc_dsl::{Dialect, Program, Task};
 use mega_batch::{Batch, Job, Options, Runner};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use completions::PyEvaluated;
 
 use crate::arguments;
-use crate::callbacks::{Callbacks, PySink, c_string};
-use crate::guard::{self, lock};
+use crate::callbacks::{Callbacks, warn};
+use crate::guard::{self, PerProcess, lock};
 use crate::programs::all_programs;
 use crate::python_pool::PyPythonPool;
-use crate::report::{PyReport, Subject};
+use crate::report::{Subject, report};
 use crate::tasks::all_tasks;
 
 /// Which programs run on which tasks.
@@ -50,20 +50,14 @@ impl Work {
         train_only: bool,
         dialect: Option<Dialect>,
     ) -> PyResult<Self> {
-        let given = programs;
-        let work = Self {
-            subject: Arc::new(Subject {
-                programs: all_programs(programs, dialect)?,
-                tasks: all_tasks(tasks, solutions)?,
-            }),
-            jobs: read_jobs(jobs)?,
-            train_only,
-        };
+        let py = programs.py();
+        let jobs = read_jobs(jobs)?;
+        let work = Self::of(programs, tasks, solutions, jobs, train_only, dialect)?;
         let Subject { programs, tasks } = &*work.subject;
-        let (batch, py) = (work.batch()?, given.py());
+        let batch = work.batch()?;
         let has_none = !programs.is_empty() && !tasks.is_empty() && batch.job_count() == 0;
         for note in batch.notes() {
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(&note), 1)?;
+            warn(py, &note, 1)?;
         }
         if has_none && matches!(work.jobs, Jobs::Own) {
             return Err(PyValueError::new_err(
@@ -74,19 +68,21 @@ impl Work {
         Ok(work)
     }
 
-    /// Every program on every task.
-    pub(crate) fn read_all(
+    /// Reads programs and tasks as the caller gave them.
+    pub(crate) fn of(
         programs: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
+        solutions: Option<&Bound<'_, PyAny>>,
+        jobs: Jobs,
         train_only: bool,
         dialect: Option<Dialect>,
     ) -> PyResult<Self> {
         Ok(Self {
             subject: Arc::new(Subject {
                 programs: all_programs(programs, dialect)?,
-                tasks: all_tasks(tasks, None)?,
+                tasks: all_tasks(tasks, solutions)?,
             }),
-            jobs: Jobs::All,
+            jobs,
             train_only,
         })
     }
@@ -151,9 +147,6 @@ struct ProcessRunner {
     owner: Mutex<Option<ThreadId>>,
     /// Notified when that run has ended.
     ended: Condvar,
-    /// Its replacement in a forked process, which lacks its threads, and where its locks may be held for ever by one
-    /// of them.
-    after_fork: OnceLock<Box<ProcessRunner>>,
 }
 
 impl ProcessRunner {
@@ -162,10 +155,10 @@ impl ProcessRunner {
         let runner = runner.map_err(|error| PyOSError::new_err(error.to_string()))?;
         if let Some(reason) = runner.no_device() {
             let text = format!("no device: {reason}; the CPU does the work");
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(&text), 1)?;
+            warn(py, &text, 1)?;
         }
         if let Some(reason) = runner.left_out() {
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(reason), 1)?;
+            warn(py, reason, 1)?;
         }
         Ok(Self {
             process: process::id(),
@@ -174,7 +167,6 @@ impl ProcessRunner {
             runner: Arc::new(Mutex::new(runner)),
             owner: Mutex::new(None),
             ended: Condvar::new(),
-            after_fork: OnceLock::new(),
         })
     }
 
@@ -201,6 +193,9 @@ impl ProcessRunner {
     }
 }
 
+/// Why there is no result for each program.
+pub(crate) const UNFINISHED: &str = "the time was over before all programs were run";
+
 /// How often a thread that waits for an engine checks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
@@ -223,7 +218,7 @@ pub(crate) struct PyEngine {
     options: Options,
     keywords: Py<PyDict>,
     cancelled: Arc<AtomicBool>,
-    running: ProcessRunner,
+    running: PerProcess<ProcessRunner>,
 }
 
 #[pymethods]
@@ -237,7 +232,7 @@ impl PyEngine {
         };
         let (options, cancelled) = crate::options::options(options)?;
         Ok(Self {
-            running: ProcessRunner::new(py, &options)?,
+            running: PerProcess::new(ProcessRunner::new(py, &options)?),
             options,
             keywords: keywords.unbind(),
             cancelled,
@@ -272,21 +267,21 @@ impl PyEngine {
     #[pyo3(signature = (programs, tasks, *, solutions = None, jobs = None, train_only = false,
         dialect = None, on_results = None, chunk = 65536, progress = None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-    fn run(
+    fn run<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         programs: &Bound<'_, PyAny>,
         tasks: &Bound<'_, PyAny>,
         solutions: Option<&Bound<'_, PyAny>>,
         jobs: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::train_only)] train_only: bool,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
-        on_results: Option<Bound<'_, PyAny>>,
+        #[pyo3(from_py_with = arguments::on_results)] on_results: Option<Py<PyAny>>,
         #[pyo3(from_py_with = arguments::chunk)] chunk: usize,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<PyReport> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
-        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        let callbacks = Callbacks::new(py, on_results, progress, chunk)?;
         self.run_work(py, &work, &callbacks)
     }
 
@@ -323,16 +318,21 @@ impl PyEngine {
 }
 
 impl PyEngine {
-    fn run_work(&self, py: Python<'_>, work: &Work, callbacks: &Callbacks) -> PyResult<PyReport> {
+    fn run_work<'py>(
+        &self,
+        py: Python<'py>,
+        work: &Work,
+        callbacks: &Callbacks,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let batch = work.batch()?;
-        let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
+        let mut sink = callbacks.sink(&self.options, &self.cancelled);
         let run = self.with_runner(py, |runner| {
             // The last results are passed on while the engine runs, like those before them.
             let summary = runner.run_into(&batch, &mut sink)?;
-            sink.flush().map(|()| summary)
+            sink.taker.flush().map(|()| summary)
         })?;
-        let (summary, columns) = sink.finish(py, run)?;
-        PyReport::new(py, Arc::clone(&work.subject), summary, columns)
+        let (summary, taken) = sink.finish(py, run)?;
+        report(py, Arc::clone(&work.subject), &summary, taken.columns)
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -346,17 +346,7 @@ impl PyEngine {
 
     /// The runner of this process.
     fn running(&self, py: Python<'_>) -> PyResult<&ProcessRunner> {
-        let mut running = &self.running;
-        while running.process != process::id() {
-            if let Some(forked) = running.after_fork.get() {
-                running = forked;
-                continue;
-            }
-            let replacement = ProcessRunner::new(py, &self.options)?;
-            // If two threads get here, one of the runners is kept.
-            let _ = running.after_fork.set(Box::new(replacement));
-        }
-        Ok(running)
+        self.running.here(|| ProcessRunner::new(py, &self.options))
     }
 
     /// Runs `work` on the runner, without the GIL.

@@ -1,4 +1,4 @@
-//! `enumerate`: enumerates typed programs bottom-up, the cheapest first, with their values.
+//! `enumerate_programs`: enumerates typed programs bottom-up, the cheapest first, with their values.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -12,89 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arguments;
-use crate::batt::{PyBatt, PyNode};
-use crate::guard;
-use crate::results::results_of;
-
-/// An enumerated value of one kind.
-#[pyclass(frozen, get_all, name = "Enumerated", module = "mega_batch")]
-#[derive(Debug, Clone)]
-pub(crate) struct PyEnumerated {
-    /// The node of the enumeration's Batt, which has its values, type and program.
-    node: PyNode,
-    /// Its kind, a type or a refinement of one, such as "grid", "colour" or "object->number".
-    kind: String,
-    /// Its cost: with `by="size"` the number of operations.
-    cost: u8,
-}
-
-#[pymethods]
-impl PyEnumerated {
-    fn __repr__(&self) -> String {
-        let Self { node, kind, cost } = self;
-        format!("<Enumerated node {}: {kind}, cost {cost}>", node.index())
-    }
-}
-
-/// The result of an enumeration: a sequence of Enumerated, the cheapest first.
-#[pyclass(frozen, name = "Enumeration", module = "mega_batch")]
-pub(crate) struct PyEnumeration {
-    /// The Batt that holds all values; it can be extended.
-    #[pyo3(get)]
-    batt: Py<PyBatt>,
-    values: Vec<PyEnumerated>,
-    /// Why it ended: "nodes", "calls", "memory", "time" or, if nothing is left, "exhausted".
-    #[pyo3(get)]
-    stopped: &'static str,
-    /// How many calls were tried.
-    #[pyo3(get)]
-    calls: u64,
-    /// The greatest cost whose calls were all tried.
-    #[pyo3(get)]
-    whole_cost: u8,
-}
-
-#[pymethods]
-impl PyEnumeration {
-    /// The values of a kind.
-    fn of(&self, kind: &str) -> Vec<PyEnumerated> {
-        let values = self.values.iter();
-        values.filter(|value| value.kind == kind).cloned().collect()
-    }
-
-    fn __len__(&self) -> usize {
-        self.values.len()
-    }
-
-    fn __getitem__(&self, at: &Bound<'_, PyAny>) -> PyResult<PyEnumerated> {
-        let at = arguments::place_of(at, "value", self.values.len())?;
-        Ok(self.values[at].clone())
-    }
-
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        results_of(slf.as_any(), slf.get().values.len())
-    }
-
-    fn __repr__(&self) -> String {
-        let Self {
-            values,
-            stopped,
-            calls,
-            ..
-        } = self;
-        let len = values.len();
-        format!("<Enumeration of {len} values by {calls} calls, ended by {stopped}>")
-    }
-}
-
-/// The settings of an enumeration.
-struct Request {
-    by_size: bool,
-    primitives: bool,
-    bounds: Bounds,
-    bytes: usize,
-    deadline: Option<Instant>,
-}
+use crate::batt::PyBatt;
+use crate::{guard, python};
 
 /// The engine's default language.
 fn default_language() -> &'static Language {
@@ -105,18 +24,19 @@ fn default_language() -> &'static Language {
 /// How often signals are checked.
 const SIGNALS: Duration = Duration::from_millis(100);
 
-/// The result of an enumeration, before its conversion to Python.
-struct Enumerated {
-    batt: Batt,
-    values: Vec<(batt::NodeId, String, u8)>,
-    stopped: &'static str,
-    calls: u64,
-    whole_cost: u8,
-}
+/// The fields of `mega_batch.Enumeration`, before their conversion to Python: the batt, the values with their kinds and
+/// costs, why it ended, how many calls were tried, and the greatest cost whose calls were all tried.
+type Enumerated = (Batt, Vec<(batt::NodeId, String, u8)>, &'static str, u64, u8);
 
-fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<Enumerated> {
+fn enumerated(
+    task: &Task,
+    language: &Language,
+    within: &Bounds,
+    max_bytes: usize,
+    deadline: Option<Instant>,
+) -> PyResult<Enumerated> {
     let mut bounds = batt::Bounds::for_search();
-    bounds.max_bytes = request.bytes;
+    bounds.max_bytes = max_bytes;
     let mut batt = Batt::of_task(task, bounds);
     let functions = language.functions().iter();
     let functions: Vec<_> = functions
@@ -125,13 +45,13 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     let mut enumeration = Enumeration::new(language, &functions);
     enumeration.seed(&mut batt, &colours(task));
     let (mut raised, mut looked) = (None, Instant::now());
-    let stopped = enumeration.run(&mut batt, &request.bounds, &mut || {
+    let stopped = enumeration.run(&mut batt, within, &mut || {
         let now = Instant::now();
         if now - looked >= SIGNALS {
             looked = now;
             raised = Python::attach(|py| py.check_signals().err());
         }
-        raised.is_some() || request.deadline.is_some_and(|end| now >= end)
+        raised.is_some() || deadline.is_some_and(|end| now >= end)
     });
     if let Some(error) = raised {
         return Err(error);
@@ -146,22 +66,17 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<E
     values.sort_by_key(|(node, _, cost)| (*cost, *node));
     let (_, calls) = enumeration.counts();
     // At the current cost calls may be left.
-    let whole_cost = enumeration
+    let finished_cost = enumeration
         .cost()
         .saturating_sub(u8::from(stopped != Stopped::Exhausted));
-    Ok(Enumerated {
-        batt,
-        values,
-        stopped: match stopped {
-            Stopped::Nodes => "nodes",
-            Stopped::Calls => "calls",
-            Stopped::Memory => "memory",
-            Stopped::Exhausted => "exhausted",
-            Stopped::Interrupted => "time",
-        },
-        calls,
-        whole_cost,
-    })
+    let stopped = match stopped {
+        Stopped::Nodes => "nodes",
+        Stopped::Calls => "calls",
+        Stopped::Memory => "memory",
+        Stopped::Exhausted => "exhausted",
+        Stopped::Interrupted => "time",
+    };
+    Ok((batt, values, stopped, calls, finished_cost))
 }
 
 /// The colours of a task, except those in outputs of test pairs.
@@ -193,9 +108,9 @@ fn colours(task: &Task) -> Vec<i32> {
 #[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 536_870_912, time_limit = None,
     by = "cost", primitives = false, language = None, functions = ""))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-pub(crate) fn enumerate(
-    py: Python<'_>,
-    task: &Bound<'_, PyAny>,
+pub(crate) fn enumerate_programs<'py>(
+    py: Python<'py>,
+    task: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = arguments::nodes)] nodes: usize,
     #[pyo3(from_py_with = arguments::optional::calls)] calls: Option<u64>,
     #[pyo3(from_py_with = arguments::max_bytes)] max_bytes: usize,
@@ -204,7 +119,7 @@ pub(crate) fn enumerate(
     #[pyo3(from_py_with = arguments::primitives)] primitives: bool,
     #[pyo3(from_py_with = arguments::optional::language)] language: Option<&str>,
     #[pyo3(from_py_with = arguments::functions)] functions: &str,
-) -> PyResult<PyEnumeration> {
+) -> PyResult<Bound<'py, PyAny>> {
     let task = PyBatt::task_of(task)?;
     let by_size = match by {
         "cost" => false,
@@ -220,18 +135,13 @@ pub(crate) fn enumerate(
             "functions: expected a language that names them",
         ));
     }
-    let request = Request {
-        by_size,
-        primitives,
-        bounds: Bounds {
-            enough: nodes,
-            nodes,
-            calls: calls.unwrap_or_else(|| (nodes as u64).saturating_mul(40)),
-        },
-        bytes: max_bytes,
-        deadline: time_limit.and_then(|time| Instant::now().checked_add(time)),
+    let bounds = Bounds {
+        enough: nodes,
+        nodes,
+        calls: calls.unwrap_or_else(|| (nodes as u64).saturating_mul(40)),
     };
-    let made = guard::engine(py, || {
+    let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
+    let (batt, values, stopped, calls, cost) = guard::engine(py, || {
         let given = language.map(|table| {
             let parsed = Language::parse(functions, table);
             parsed.map_err(|error| PyValueError::new_err(format!("language: {error}")))
@@ -240,28 +150,17 @@ pub(crate) fn enumerate(
             Some(language) => language?,
             None => default_language().clone(),
         };
-        if request.primitives {
+        if primitives {
             language = language.of_primitives();
         }
-        if request.by_size {
+        if by_size {
             language = language.by_size();
         }
-        enumerated(&task, &language, &request)
+        enumerated(&task, &language, &bounds, max_bytes, deadline)
     })??;
-    let batt = PyBatt::of(made.batt);
-    let values = made
-        .values
-        .into_iter()
-        .map(|(node, kind, cost)| PyEnumerated {
-            node: batt.node(node),
-            kind,
-            cost,
-        });
-    Ok(PyEnumeration {
-        values: values.collect(),
-        batt: Py::new(py, batt)?,
-        stopped: made.stopped,
-        calls: made.calls,
-        whole_cost: made.whole_cost,
-    })
+    let batt = PyBatt::of(batt);
+    let values = values.into_iter();
+    let values = values.map(|(node, kind, cost)| (batt.node(node), kind, cost));
+    let values: Vec<_> = values.collect();
+    python(py, "Enumeration")?.call1((batt, values, stopped, calls, cost))
 }

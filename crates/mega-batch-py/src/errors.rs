@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use arc_dsl::{ErrorKind, EvalError, Limit, ParseError, Primitive};
+use arc_dsl::{ErrorKind, EvalError, ParseError, Primitive};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use python_pool::{Failure, FailureKind};
@@ -57,57 +57,55 @@ fn code(kind: ErrorKind) -> u8 {
     }
 }
 
-/// The word for a limit.
-fn limit(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Steps => "steps",
-        Limit::Cells => "cells",
-        Limit::Elements => "elements",
-        Limit::Memory => "memory",
-        Limit::Nesting => "nesting",
-        Limit::Integer => "integer",
-        Limit::Colour => "colour",
-        Limit::Time => "time",
-    }
-}
-
-/// The words for limits, those of free Python last.
+/// The words for limits, by [`Limit`](arc_dsl::Limit), those of free Python last.
 const LIMITS: [&str; 10] = [
     "steps", "cells", "elements", "memory", "nesting", "integer", "colour", "time", "cpu", "wall",
 ];
 
-pub(crate) type PickledFault = (String, u32, Option<String>, Option<String>, String);
+/// Kind, line, primitive, limit and message.
+pub(crate) type PickledError = (String, u32, Option<String>, Option<String>, String);
 
-/// Why an evaluation returned no value.
+/// Why a program returned no value: a value, not an exception.
+///
+/// `kind` is one of `ERROR_KINDS`; `line` is counted from 1 in the text of the program, 0 if the error has no line;
+/// `primitive` is the innermost one that failed, or None; `limit` is the limit that was reached if `kind` is "limit":
+/// "steps", "cells", "elements", "memory", "nesting", "integer", "colour" or "time", of free Python "cpu" or "wall".
+#[pyclass(frozen, eq, hash, name = "EvalError", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct PyEvalError {
     code: u8,
-    line: u32,
-    primitive: Option<Primitive>,
+    /// The line of the step that failed, counted from 1; 0 if there is none.
+    #[pyo3(get)]
+    pub(crate) line: u32,
+    pub(crate) primitive: Option<Primitive>,
+    /// The limit that was reached, if `kind` is "limit".
+    #[pyo3(get)]
     limit: Option<&'static str>,
-    message: Box<str>,
+    /// Line, primitive and description, in one line.
+    #[pyo3(get)]
+    pub(crate) message: String,
 }
 
-impl Hash for Fault {
+impl Hash for PyEvalError {
     fn hash<H: Hasher>(&self, state: &mut H) {
         // The message covers all the rest.
         self.message.hash(state);
     }
 }
 
-impl From<&EvalError> for Fault {
+impl From<&EvalError> for PyEvalError {
     fn from(error: &EvalError) -> Self {
         Self {
             code: code(error.kind),
             line: error.line,
             primitive: error.primitive,
-            limit: error.limit().map(limit),
-            message: error.to_string().into(),
+            limit: error.limit().map(|limit| LIMITS[limit as usize]),
+            message: error.to_string(),
         }
     }
 }
 
-impl Fault {
+impl PyEvalError {
     /// The engine itself failed.
     pub(crate) fn internal(message: &str) -> Self {
         Self::told(13, format!("internal error: {message}"))
@@ -140,23 +138,12 @@ impl Fault {
             line: 0,
             primitive: None,
             limit: None,
-            message: message.into(),
+            message,
         }
     }
 
-    /// Its state for pickling: kind, line, primitive, limit and message.
-    pub(crate) fn state(&self) -> PickledFault {
-        (
-            KINDS[usize::from(self.code)].to_owned(),
-            self.line,
-            self.primitive.map(|primitive| primitive.name().to_owned()),
-            self.limit.map(str::to_owned),
-            self.message.to_string(),
-        )
-    }
-
     pub(crate) fn unpickled(
-        (kind, line, primitive, bound, message): PickledFault,
+        (kind, line, primitive, bound, message): PickledError,
     ) -> PyResult<Self> {
         let code = KINDS.iter().position(|known| *known == kind);
         let bound = bound.map(|bound| LIMITS.into_iter().find(|known| *known == bound));
@@ -167,7 +154,7 @@ impl Fault {
                 line,
                 primitive: primitive.flatten(),
                 limit: bound.flatten(),
-                message: message.into(),
+                message,
             }),
             _ => Err(PyValueError::new_err(
                 "EvalError: another version of mega_batch pickled this",
@@ -179,36 +166,6 @@ impl Fault {
     pub(crate) fn code(&self) -> u8 {
         self.code
     }
-
-    /// The line, counted from 1; 0 if there is none.
-    pub(crate) fn line(&self) -> u32 {
-        self.line
-    }
-
-    /// The message, in one line.
-    pub(crate) fn text(&self) -> &str {
-        &self.message
-    }
-
-    /// The index of the primitive, -1 if there is none.
-    pub(crate) fn primitive(&self) -> i16 {
-        self.primitive.map_or(-1, |primitive| primitive as i16)
-    }
-}
-
-/// Why a program returned no value: a value, not an exception.
-///
-/// `kind` is one of `ERROR_KINDS`; `line` is counted from 1 in the text of the program, 0 if the error has no line;
-/// `primitive` is the innermost one that failed, or None; `limit` is the limit that was reached if `kind` is "limit":
-/// "steps", "cells", "elements", "memory", "nesting", "integer", "colour" or "time", of free Python "cpu" or "wall".
-#[pyclass(frozen, eq, hash, name = "EvalError", module = "mega_batch")]
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct PyEvalError(pub(crate) Fault);
-
-impl PyEvalError {
-    pub(crate) fn unpickled(state: PickledFault) -> PyResult<Self> {
-        Fault::unpickled(state).map(Self)
-    }
 }
 
 #[pymethods]
@@ -216,43 +173,32 @@ impl PyEvalError {
     /// The kind of error: one of `ERROR_KINDS`.
     #[getter]
     fn kind(&self) -> &'static str {
-        KINDS[usize::from(self.0.code)]
-    }
-
-    /// The line of the step that failed, counted from 1; 0 if there is none.
-    #[getter]
-    fn line(&self) -> u32 {
-        self.0.line
+        KINDS[usize::from(self.code)]
     }
 
     /// The innermost primitive that failed.
     #[getter]
     fn primitive(&self) -> Option<&'static str> {
-        self.0.primitive.map(Primitive::name)
-    }
-
-    /// The limit that was reached, if `kind` is "limit".
-    #[getter]
-    fn limit(&self) -> Option<&'static str> {
-        self.0.limit
-    }
-
-    /// Line, primitive and description, in one line.
-    #[getter]
-    fn message(&self) -> &str {
-        &self.0.message
+        self.primitive.map(Primitive::name)
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        reduced(py, "EvalError", self.0.state())
+        let state = (
+            self.kind(),
+            self.line,
+            self.primitive(),
+            self.limit,
+            &self.message,
+        );
+        reduced(py, "EvalError", state)
     }
 
     fn __str__(&self) -> &str {
-        &self.0.message
+        &self.message
     }
 
     fn __repr__(&self) -> String {
-        format!("EvalError({:?})", self.0.message)
+        format!("EvalError({:?})", self.message)
     }
 }
 

@@ -4,15 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use arc_dsl::{Grid, Task};
 use mega_batch::synth::{Augmentation, COLOURS, Changes, recoloured};
-use numpy::ndarray::{Dimension, Ix3, Ix4, StrideShape};
-use numpy::{IntoPyArray, PyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray4, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::arguments;
 use crate::guard::{self, lock};
 use crate::results::{filled, shaped};
-use crate::synth::PySynthTask;
 use crate::tasks::PyTask;
 
 /// The pairs of tasks: those with a known output, with grids of at most `side` rows and columns and colours 0 to 9.
@@ -28,28 +26,12 @@ struct Pairs {
     train: usize,
 }
 
-/// The augmentation of draws.
-struct Drawing<'a> {
-    seed: u64,
-    changes: Changes<'a>,
-    side: usize,
-    fill: u8,
-}
-
-/// Arrays for a number of pairs.
-struct Arrays {
-    inputs: Vec<u8>,
-    input_mask: Vec<bool>,
-    outputs: Vec<u8>,
-    output_mask: Vec<bool>,
-}
-
 /// The inputs, their mask, the outputs and their mask.
-type Shaped<'py, D> = (
-    Bound<'py, PyArray<u8, D>>,
-    Bound<'py, PyArray<bool, D>>,
-    Bound<'py, PyArray<u8, D>>,
-    Bound<'py, PyArray<bool, D>>,
+type Arrays<'py> = (
+    Bound<'py, PyArray4<u8>>,
+    Bound<'py, PyArray4<bool>>,
+    Bound<'py, PyArray4<u8>>,
+    Bound<'py, PyArray4<bool>>,
 );
 
 #[pymethods]
@@ -66,13 +48,12 @@ impl PyPool {
     /// pairs; if not, nothing changes.
     #[pyo3(signature = (task, least, at = None))]
     fn add(&self, task: &Bound<'_, PyAny>, least: usize, at: Option<usize>) -> PyResult<bool> {
-        let pairs = if let Ok(task) = task.cast::<PySynthTask>() {
-            self.pairs_of(task.get().the_task())
-        } else if let Ok(task) = task.cast::<PyTask>() {
-            self.pairs_of(task.get().task())
-        } else {
+        // Of a SynthTask.
+        let inner = task.getattr("task");
+        let Ok(task) = inner.as_ref().unwrap_or(task).cast::<PyTask>() else {
             return Err(PyTypeError::new_err("task: expected a Task or a SynthTask"));
         };
+        let pairs = self.pairs_of(task.get().task());
         if pairs.pairs.len() < least.max(1) {
             return Ok(false);
         }
@@ -100,60 +81,19 @@ impl PyPool {
         counts.into_pyarray(py)
     }
 
-    /// Pairs by the indices of their tasks and their indices in these: inputs (uint8, (n, side, side)), their mask
-    /// (bool), outputs and their mask. Each is augmented independently.
-    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-    fn pairs<'py>(
-        &self,
-        py: Python<'py>,
-        tasks: PyReadonlyArray1<'py, i64>,
-        pairs: PyReadonlyArray1<'py, i64>,
-        seed: u64,
-        symmetries: bool,
-        colours: bool,
-        fixed: Vec<i8>,
-        fill: u8,
-    ) -> PyResult<Shaped<'py, Ix3>> {
-        let (tasks, pairs) = (tasks.as_array(), pairs.as_array());
-        let wanted: Vec<(i64, i64)> = tasks.iter().copied().zip(pairs.iter().copied()).collect();
-        let drawing = Drawing {
-            seed,
-            changes: Changes {
-                symmetries,
-                colours,
-                order: false,
-                fixed: &fixed,
-            },
-            side: self.side,
-            fill,
-        };
-        let chosen = self.chosen(wanted.iter().map(|(task, _)| *task))?;
-        let count = wanted.len();
-        let arrays = guard::engine(py, || {
-            let mut arrays = Arrays::new(count, &drawing)?;
-            for (number, ((_, pair), task)) in wanted.iter().zip(&chosen).enumerate() {
-                let Some(pair) = usize::try_from(*pair)
-                    .ok()
-                    .and_then(|at| task.pairs.get(at))
-                else {
-                    return Err(PyValueError::new_err(format!("pairs: no pair {pair}")));
-                };
-                let change = Augmentation::drawn(drawing.seed, number as u64, &drawing.changes, 0);
-                arrays.put(number, pair, &change, &drawing);
-            }
-            Ok(arrays)
-        })??;
-        arrays.shaped(py, (count, self.side, self.side))
-    }
-
     /// `count` pairs of each task: inputs (uint8, (n, count, side, side)), their mask (bool), outputs and their mask.
-    /// All pairs of a task are augmented alike. With `order` they are any, otherwise the first train pairs and, as
-    /// the last one, a test pair.
-    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-    fn groups<'py>(
+    /// All pairs of a task are augmented alike. The first is the one of `first`, an index for each task, if it is
+    /// given; otherwise with `order` they are any, without it the first train pairs and, as the last one, a test pair.
+    #[allow(
+        clippy::too_many_arguments,
+        clippy::fn_params_excessive_bools,
+        reason = "they are the settings of augmentations"
+    )]
+    fn draw<'py>(
         &self,
         py: Python<'py>,
         tasks: PyReadonlyArray1<'py, i64>,
+        first: Option<PyReadonlyArray1<'py, i64>>,
         count: usize,
         seed: u64,
         symmetries: bool,
@@ -161,46 +101,59 @@ impl PyPool {
         order: bool,
         fixed: Vec<i8>,
         fill: u8,
-    ) -> PyResult<Shaped<'py, Ix4>> {
+    ) -> PyResult<Arrays<'py>> {
         let chosen = self.chosen(tasks.as_array().iter().copied())?;
-        let drawing = Drawing {
-            seed,
-            changes: Changes {
-                symmetries,
-                colours,
-                order,
-                fixed: &fixed,
-            },
-            side: self.side,
-            fill,
+        let first = first.map(|first| first.as_array().to_vec());
+        let changes = Changes {
+            symmetries,
+            colours,
+            order: order && first.is_none(),
+            fixed: &fixed,
         };
-        let groups = chosen.len();
-        let arrays = guard::engine(py, || {
-            for task in &chosen {
+        let (side, groups) = (self.side, chosen.len());
+        let drawn = guard::engine(py, || {
+            let cells = (groups * count).saturating_mul(side * side);
+            let mut squares = [
+                (filled(fill, cells)?, filled(false, cells)?),
+                (filled(fill, cells)?, filled(false, cells)?),
+            ];
+            for (number, task) in chosen.iter().enumerate() {
                 let of_task = task.pairs.len();
                 if of_task < count {
                     return Err(PyValueError::new_err(format!(
                         "count: a task has {of_task} pairs, expected {count}"
                     )));
                 }
-            }
-            let mut arrays = Arrays::new(groups * count, &drawing)?;
-            for (number, task) in chosen.iter().enumerate() {
-                let of_task = task.pairs.len();
-                let change =
-                    Augmentation::drawn(drawing.seed, number as u64, &drawing.changes, of_task);
+                let change = Augmentation::drawn(seed, number as u64, &changes, of_task);
                 for at in 0..count {
-                    let place = match change.order.get(at) {
-                        Some(place) => *place,
-                        None if at + 1 == count && task.train < of_task => task.train.max(at),
-                        None => at,
+                    let place = match (&first, change.order.get(at)) {
+                        (Some(first), _) => first[number] as usize,
+                        (None, Some(place)) => *place,
+                        (None, None) if at + 1 == count && task.train < of_task => {
+                            task.train.max(at)
+                        }
+                        (None, None) => at,
                     };
-                    arrays.put(number * count + at, &task.pairs[place], &change, &drawing);
+                    let Some((input, output)) = task.pairs.get(place) else {
+                        return Err(PyValueError::new_err(format!("pairs: no pair {place}")));
+                    };
+                    let begin = (number * count + at) * side * side;
+                    for ((cells, mask), grid) in squares.iter_mut().zip([&**input, output]) {
+                        let of = begin..begin + side * side;
+                        lay(grid, &change, side, &mut cells[of.clone()], &mut mask[of]);
+                    }
                 }
             }
-            Ok(arrays)
+            Ok(squares)
         })??;
-        arrays.shaped(py, (groups, count, self.side, self.side))
+        let shape = (groups, count, side, side);
+        let [inputs, outputs] = drawn;
+        Ok((
+            shaped(py, shape, inputs.0)?,
+            shaped(py, shape, inputs.1)?,
+            shaped(py, shape, outputs.0)?,
+            shaped(py, shape, outputs.1)?,
+        ))
     }
 }
 
@@ -234,57 +187,6 @@ impl PyPool {
             }
         }
         Pairs { pairs, train }
-    }
-}
-
-impl Arrays {
-    fn new(count: usize, drawing: &Drawing<'_>) -> PyResult<Self> {
-        let cells = count.saturating_mul(drawing.side * drawing.side);
-        Ok(Self {
-            inputs: filled(drawing.fill, cells)?,
-            input_mask: filled(false, cells)?,
-            outputs: filled(drawing.fill, cells)?,
-            output_mask: filled(false, cells)?,
-        })
-    }
-
-    /// As arrays of this shape.
-    fn shaped<D: Dimension, S: Into<StrideShape<D>> + Copy>(
-        self,
-        py: Python<'_>,
-        shape: S,
-    ) -> PyResult<Shaped<'_, D>> {
-        Ok((
-            shaped(py, shape, self.inputs)?,
-            shaped(py, shape, self.input_mask)?,
-            shaped(py, shape, self.outputs)?,
-            shaped(py, shape, self.output_mask)?,
-        ))
-    }
-
-    fn put(
-        &mut self,
-        at: usize,
-        (input, output): &(Arc<Grid>, Grid),
-        change: &Augmentation,
-        drawing: &Drawing<'_>,
-    ) {
-        let side = drawing.side;
-        let of = at * side * side..(at + 1) * side * side;
-        lay(
-            input,
-            change,
-            side,
-            &mut self.inputs[of.clone()],
-            &mut self.input_mask[of.clone()],
-        );
-        lay(
-            output,
-            change,
-            side,
-            &mut self.outputs[of.clone()],
-            &mut self.output_mask[of],
-        );
     }
 }
 

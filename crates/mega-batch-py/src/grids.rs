@@ -7,8 +7,8 @@ use std::fmt;
 use arc_dsl::{Grid, MAX_CELLS};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{
-    AllowTypeChange, Element, IntoPyArray, PyArray2, PyArrayDescrMethods, PyArrayLike1,
-    PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -297,25 +297,9 @@ fn of_array_row(
     }
     check_integers(row, place)?;
     check_side(row.len(), "row of", "cells", place)?;
-    if row.dtype().kind() == b'u' {
-        take_row::<u64>(row, place, cells)
-    } else {
-        take_row::<i64>(row, place, cells)
-    }
-}
-
-/// The colours of a row of this integer type.
-fn take_row<T: Integer>(
-    row: &Bound<'_, PyUntypedArray>,
-    place: &Place<'_>,
-    cells: &mut Vec<i8>,
-) -> PyResult<()>
-where
-    for<'a, 'py> PyArrayLike1<'py, T, AllowTypeChange>: FromPyObject<'a, 'py, Error = PyErr>,
-{
-    let row: PyArrayLike1<'_, T, AllowTypeChange> = row.extract()?;
-    for (at, colour) in row.as_array().iter().enumerate() {
-        cells.push(in_range((*colour).into(), &place.at(at))?);
+    let colours: Vec<i128> = row.call_method0("tolist")?.extract()?;
+    for (at, colour) in colours.into_iter().enumerate() {
+        cells.push(in_range(colour, &place.at(at))?);
     }
     Ok(())
 }

@@ -4,6 +4,8 @@
 //! `tests/`. Programs that fail are values here too; invalid arguments raise `TypeError` or `ValueError`, with the
 //! place; a panic of the engine is a `RuntimeError`.
 //!
+//! Plain data, such as results, reports and what a search came to, are dataclasses in `python/`; this crate fills them.
+//!
 //! Modules, by their role for Python:
 //!
 //! - input: `grids`, `values`, `tasks`, `programs`, `options`;
@@ -23,7 +25,6 @@
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 
 mod arguments;
 mod batt;
@@ -63,76 +64,86 @@ fn internal(message: &str) -> PyErr {
     PyRuntimeError::new_err(format!("internal error of the engine, a bug: {message}"))
 }
 
+/// A class of the package that is written in Python: plain data.
+fn python<'py>(py: Python<'py>, class: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("mega_batch")?.getattr(class)
+}
+
 /// The module.
 #[pymodule]
-fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    module.add("__version__", mega_batch::VERSION)?;
-    module.add("ERROR_KINDS", PyTuple::new(py, errors::KINDS)?)?;
-    module.add("VERDICTS", PyTuple::new(py, results::VERDICTS)?)?;
-    let primitives = arc_dsl::Primitive::ALL
-        .iter()
-        .map(|primitive| primitive.name());
-    module.add(
-        "PRIMITIVES",
-        PyTuple::new(py, primitives.collect::<Vec<_>>())?,
-    )?;
-    let table = arc_dsl::Primitive::ALL.iter().map(|primitive| {
-        let parameters = primitive.parameters().iter();
-        let parameters: Vec<_> = parameters.map(|(name, ty)| (*name, ty.name())).collect();
-        let (name, family) = (primitive.name(), primitive.family());
-        (
-            name,
-            family,
-            primitive.doc(),
-            parameters,
-            primitive.returns().name(),
-        )
-    });
-    module.add("_SIGNATURES", table.collect::<Vec<_>>())?;
-    module.add("PALETTE", PyTuple::new(py, arc_dsl::PALETTE)?)?;
-    module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
-    module.add_class::<errors::PyEvalError>()?;
-    module.add_class::<values::PyFunction>()?;
-    module.add_class::<grids::show::PyGrid>()?;
-    module.add_class::<tasks::PyPair>()?;
-    module.add_class::<tasks::PyTask>()?;
-    module.add_class::<programs::PyProgram>()?;
-    module.add_class::<builder::PyBuilder>()?;
-    module.add_class::<builder::PyVariable>()?;
-    module.add_class::<trace::PyTraceStep>()?;
-    module.add_class::<results::PyResults>()?;
-    module.add_class::<results::PyOneResult>()?;
-    module.add_class::<report::PyReport>()?;
-    module.add_class::<engine::PyEngine>()?;
-    module.add_class::<engine::completions::PyEvaluated>()?;
-    module.add_class::<python_pool::PyPythonPool>()?;
-    module.add_class::<coordinator::PyCoordinator>()?;
-    module.add_class::<shards::PyPackedBatch>()?;
-    module.add_class::<batt::PyBatt>()?;
-    module.add_class::<enumerate::PyEnumerated>()?;
-    module.add_class::<enumerate::PyEnumeration>()?;
-    module.add_class::<batt::PyNode>()?;
-    module.add_class::<batt::PyPushed>()?;
-    module.add_class::<devices::PyDevice>()?;
-    module.add_class::<search::PySearched>()?;
-    module.add_class::<search::PyAttempt>()?;
-    module.add_class::<synth::PySynthTask>()?;
-    module.add_class::<synth::PySynthesis>()?;
-    module.add_class::<feed::PyPool>()?;
-    module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
-    module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
-    module.add_function(wrap_pyfunction!(
-        engine::completions::extract_programs,
-        module
-    )?)?;
-    module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
-    module.add_function(wrap_pyfunction!(programs::mutate, module)?)?;
-    module.add_function(wrap_pyfunction!(unpickle::_unpickled, module)?)?;
-    module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;
-    module.add_function(wrap_pyfunction!(behaviour::dedup_by_behaviour, module)?)?;
-    module.add_function(wrap_pyfunction!(enumerate::enumerate, module)?)?;
-    module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
-    module.add_function(wrap_pyfunction!(search::search, module)?)?;
-    Ok(())
+mod _engine {
+    use pyo3::prelude::*;
+    use pyo3::types::PyTuple;
+
+    #[pymodule_export]
+    use crate::batt::{PyBatt, PyNode, PyPushed};
+    #[pymodule_export]
+    use crate::behaviour::dedup_by_behaviour;
+    #[pymodule_export]
+    use crate::builder::{PyBuilder, PyVariable};
+    #[pymodule_export]
+    use crate::coordinator::PyCoordinator;
+    #[pymodule_export]
+    use crate::devices::devices;
+    #[pymodule_export]
+    use crate::engine::PyEngine;
+    #[pymodule_export]
+    use crate::engine::completions::{PyEvaluated, extract_programs};
+    #[pymodule_export]
+    use crate::enumerate::enumerate_programs;
+    #[pymodule_export]
+    use crate::errors::{ProgramError, PyEvalError};
+    #[pymodule_export]
+    use crate::feed::PyPool;
+    #[pymodule_export]
+    use crate::grids::show::PyGrid;
+    #[pymodule_export]
+    use crate::programs::{PyProgram, mutate, parse_programs, read_programs};
+    #[pymodule_export]
+    use crate::python_pool::PyPythonPool;
+    #[pymodule_export]
+    use crate::report::PySubject;
+    #[pymodule_export]
+    use crate::results::{_padded, PyErrors};
+    #[pymodule_export]
+    use crate::search::search;
+    #[pymodule_export]
+    use crate::shards::PyPackedBatch;
+    #[pymodule_export]
+    use crate::synth::{_augmented, _checked, _drawn, PySynthesis};
+    #[pymodule_export]
+    use crate::tasks::{PyPair, PyTask, read_tasks};
+    #[pymodule_export]
+    use crate::trace::trace;
+    #[pymodule_export]
+    use crate::unpickle::_unpickled;
+    #[pymodule_export]
+    use crate::values::PyFunction;
+
+    #[pymodule_init]
+    fn constants(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        let py = module.py();
+        module.add("__version__", mega_batch::VERSION)?;
+        module.add("ERROR_KINDS", PyTuple::new(py, crate::errors::KINDS)?)?;
+        module.add("VERDICTS", PyTuple::new(py, crate::results::VERDICTS)?)?;
+        module.add("PALETTE", PyTuple::new(py, arc_dsl::PALETTE)?)?;
+        let primitives = arc_dsl::Primitive::ALL.iter();
+        let names: Vec<_> = primitives
+            .clone()
+            .map(|primitive| primitive.name())
+            .collect();
+        module.add("PRIMITIVES", PyTuple::new(py, names)?)?;
+        let table = primitives.map(|primitive| {
+            let parameters = primitive.parameters().iter();
+            let parameters: Vec<_> = parameters.map(|(name, ty)| (*name, ty.name())).collect();
+            (
+                primitive.name(),
+                primitive.family(),
+                primitive.doc(),
+                parameters,
+                primitive.returns().name(),
+            )
+        });
+        module.add("_SIGNATURES", table.collect::<Vec<_>>())
+    }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use arc_dsl::generate::Generator;
 use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
 use mega_batch::inputs;
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
@@ -17,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arguments;
 use crate::call::Callable;
-use crate::errors::{Fault, ProgramError, PyEvalError, program_error, told};
+use crate::errors::{ProgramError, PyEvalError, program_error, told};
 use crate::grids::{self, Place, type_name};
 use crate::pickle::{Reduced, reduced};
 use crate::{guard, values};
@@ -193,14 +194,9 @@ impl PyProgram {
         };
         match made {
             Ok(value) => values::to_python(py, &value),
-            Err(error) => fault(py, Fault::from(&error)),
+            Err(error) => PyEvalError::from(&error).into_bound_py_any(py),
         }
     }
-}
-
-/// A fault as a Python object.
-pub(crate) fn fault(py: Python<'_>, fault: Fault) -> PyResult<Bound<'_, PyAny>> {
-    Ok(PyEvalError(fault).into_pyobject(py)?.into_any())
 }
 
 /// The default limits, with these changed.
@@ -402,6 +398,13 @@ pub(crate) fn all_programs(
     Ok(programs)
 }
 
+pub(crate) fn in_dialect(dialect: Option<Dialect>) -> Reading {
+    Reading {
+        dialect,
+        ..Reading::default()
+    }
+}
+
 const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of these or lists of them by task, or a list of these";
 
 fn add(
@@ -440,11 +443,7 @@ fn add(
         return Ok(());
     }
     if let Some(path) = path(object)? {
-        let reading = Reading {
-            dialect,
-            ..Reading::default()
-        };
-        let read = py.detach(|| inputs::read_programs(&[path], &reading));
+        let read = py.detach(|| inputs::read_programs(&[path], &in_dialect(dialect)));
         if !read.errors.is_empty() {
             return Err(input_errors(&read.errors));
         }

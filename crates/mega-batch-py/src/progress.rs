@@ -1,11 +1,9 @@
 //! Progress of a run: reported to a function, or to a bar.
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 
 /// A function that is called with the numbers done and in total, if one was given.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ProgressCallback {
     function: Option<Py<PyAny>>,
     is_bar: bool,
@@ -13,31 +11,16 @@ pub(crate) struct ProgressCallback {
 
 impl ProgressCallback {
     /// `True` is a bar by tqdm, which counts in `unit`.
-    pub(crate) fn new(given: Option<&Bound<'_, PyAny>>, unit: &str) -> PyResult<Self> {
-        let Some(given) = given.filter(|given| !given.is_none()) else {
-            return Ok(Self::default());
-        };
-        if let Ok(wanted) = given.cast::<PyBool>() {
-            if !wanted.is_true() {
-                return Ok(Self::default());
-            }
-            let bar = given
-                .py()
-                .import("mega_batch._progress")?
-                .call_method1("Bar", (unit,))?;
-            return Ok(Self {
-                function: Some(bar.unbind()),
-                is_bar: true,
-            });
-        }
-        if !given.is_callable() {
-            return Err(PyTypeError::new_err(
-                "progress: expected True, False, or a function of what is done and of all there is",
-            ));
-        }
+    pub(crate) fn new(
+        py: Python<'_>,
+        given: Option<Bound<'_, PyAny>>,
+        unit: &str,
+    ) -> PyResult<Self> {
+        let module = py.import("mega_batch._progress")?;
+        let function = module.call_method1("callback", (given, unit))?;
         Ok(Self {
-            function: Some(given.clone().unbind()),
-            is_bar: false,
+            is_bar: function.is_instance(&module.getattr("Bar")?)?,
+            function: Some(function.unbind()).filter(|function| !function.is_none(py)),
         })
     }
 

@@ -3,27 +3,27 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::process;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_dsl::{Grid, Pair, Program, Task, Value};
 use mega_batch::inputs::completions;
-use mega_batch::{Batch, Cancellation, Job, Options, Outcome, PairResult, Progress, Runner, Sink};
+use mega_batch::{Batch, Cancellation, Job, Options, Outcome, PairResult, Runner};
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning};
+use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use python_pool::{Axes, FailureKind, GridForm, Isolation, Outputs, Pool, Settings};
 
-use crate::arguments::{flag, list, seconds, text, whole};
-use crate::callbacks::{Callbacks, PySink};
+use crate::arguments::{self, flag, list, seconds, text, whole};
+use crate::callbacks::{Watched, warn};
 use crate::engine::completions::completion;
-use crate::errors::{Fault, PyEvalError, told};
+use crate::errors::{PyEvalError, told};
 use crate::grids::{self, Place};
-use crate::guard;
+use crate::guard::{self, PerProcess};
 use crate::options::{word, workers};
+use crate::progress::ProgressCallback;
 
 /// Workers that run programs in free Python.
 ///
@@ -37,26 +37,12 @@ use crate::options::{word, workers};
 pub(crate) struct PyPythonPool {
     settings: Settings,
     keywords: Py<PyDict>,
-    running: Running,
+    running: PerProcess<Pool>,
 }
 
-/// The workers of a process.
-struct Running {
-    process: u32,
-    pool: Pool,
-    after_fork: OnceLock<Box<Running>>,
-}
-
-impl Running {
-    fn new(py: Python<'_>, settings: &Settings) -> PyResult<Self> {
-        let pool = guard::engine(py, || Pool::new(settings.clone()))?;
-        let pool = pool.map_err(|error| PyOSError::new_err(format!("PythonPool: {error}")))?;
-        Ok(Self {
-            process: process::id(),
-            pool,
-            after_fork: OnceLock::new(),
-        })
-    }
+fn pool_of(py: Python<'_>, settings: &Settings) -> PyResult<Pool> {
+    let pool = guard::engine(py, || Pool::new(settings.clone()))?;
+    pool.map_err(|error| PyOSError::new_err(format!("PythonPool: {error}")))
 }
 
 fn read(py: Python<'_>, keywords: &Bound<'_, PyDict>) -> PyResult<Settings> {
@@ -157,18 +143,18 @@ impl PyPythonPool {
             // A file need not be where this is unpickled.
             keywords.set_item("prelude", prelude)?;
         }
-        let running = Running::new(py, &settings)?;
-        let guards = running.pool.guards();
+        let pool = pool_of(py, &settings)?;
+        let guards = pool.guards();
         if settings.isolation == Isolation::BestEffort && (!guards.seccomp || guards.landlock == 0)
         {
             let text =
-                c"PythonPool: programs are not fully isolated here; `guards` says what is in force";
-            PyErr::warn(py, &py.get_type::<PyUserWarning>(), text, 1)?;
+                "PythonPool: programs are not fully isolated here; `guards` says what is in force";
+            warn(py, text, 1)?;
         }
         Ok(Self {
             settings,
             keywords: keywords.unbind(),
-            running,
+            running: PerProcess::new(pool),
         })
     }
 
@@ -207,15 +193,12 @@ impl PyPythonPool {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let texts = list("texts", "a list of texts", texts)?;
-        let inputs = list("inputs", "a list of grids", inputs)?;
-        let place = Place::Named("inputs");
-        let inputs = inputs.iter().enumerate();
-        let test = inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(grid, &place.at(at))?, None)));
+        let inputs = arguments::grids("inputs", inputs)?.into_iter();
         let task = Task {
-            test: test.collect::<PyResult<_>>()?,
+            test: inputs.map(|grid| Pair::new(grid, None)).collect(),
             ..Task::default()
         };
-        let callbacks = Callbacks::new(None, progress, 1)?;
+        let progress = ProgressCallback::new(py, progress, "evaluation")?;
         let texts: Vec<_> = texts.iter().map(completion).collect();
         let program = |text: &Result<String, String>| {
             let code = text.as_ref().map(|text| completions::code(text));
@@ -230,69 +213,49 @@ impl PyPythonPool {
         options.workers = NonZeroUsize::new(self.settings.workers);
         options.keep_outputs = true;
         options.cancellation = Cancellation::from(Arc::clone(&cancelled));
-        let mut sink = OutputsSink {
-            outputs: vec![Vec::new(); programs.len()],
-            watch: PySink::new(&callbacks, &options, &cancelled),
+        let mut outputs: Vec<Outputs> = vec![Vec::new(); programs.len()];
+        let take = |job: Job, result: PairResult| {
+            let output = match (result.outcome, result.output) {
+                (Outcome::Python(failure), _) => Err(*failure),
+                (_, Some(Value::Grid(grid))) => Ok(Grid::clone(&grid)),
+                (outcome, _) => {
+                    let message = outcome.error().unwrap_or_default().into_owned();
+                    return Err(io::Error::other(message));
+                }
+            };
+            outputs[job.program as usize].push(output);
+            Ok(())
         };
-        let ran = guard::engine(py, || {
-            if tasks[0].test.is_empty() {
-                let codes = programs.iter().filter_map(Program::python);
-                let codes: Vec<_> = codes.map(|code| &**code).collect();
-                let none = pool.recognise(&codes).map_err(io::Error::other)?;
-                for (of, none) in sink.outputs.iter_mut().zip(none) {
-                    of.extend(none.map(Err));
-                }
+        let mut sink = Watched::new(take, &progress, &cancelled);
+        let ran = guard::engine(py, || Runner::new(&options)?.run_into(&batch, &mut sink))?;
+        let _ = sink.finish(py, ran)?;
+        if tasks[0].test.is_empty() {
+            let codes = programs.iter().filter_map(Program::python);
+            let codes: Vec<_> = codes.map(|code| &**code).collect();
+            let none = guard::engine(py, || pool.recognise(&codes))?;
+            let none = none.map_err(|error| PyOSError::new_err(error.to_string()))?;
+            for (of, none) in outputs.iter_mut().zip(none) {
+                of.extend(none.map(Err));
             }
-            Runner::new(&options)?.run_into(&batch, &mut sink).map(drop)
-        })?;
-        sink.watch.finish(py, ran)?;
-        let found = sink
-            .outputs
-            .into_iter()
-            .map(|outputs| match outputs.first() {
-                Some(Err(none)) if none.kind == FailureKind::NoProgram => {
-                    let error = told(py, none.to_string(), none.line, 1, &none.message);
-                    Ok(error.into_value(py).into_bound(py).into_any())
-                }
-                _ => {
-                    let outputs = outputs.into_iter().map(|output| match output {
-                        Ok(grid) => Ok(grids::array(py, &grid).into_any()),
-                        Err(failure) => PyEvalError(Fault::python(&failure)).into_bound_py_any(py),
-                    });
-                    outputs.collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py)
-                }
-            });
+        }
+        let found = outputs.into_iter().map(|outputs| match outputs.first() {
+            Some(Err(none)) if none.kind == FailureKind::NoProgram => {
+                let error = told(py, none.to_string(), none.line, 1, &none.message);
+                Ok(error.into_value(py).into_bound(py).into_any())
+            }
+            _ => {
+                let outputs = outputs.into_iter().map(|output| match output {
+                    Ok(grid) => Ok(grids::array(py, &grid).into_any()),
+                    Err(failure) => PyEvalError::python(&failure).into_bound_py_any(py),
+                });
+                outputs.collect::<PyResult<Vec<_>>>()?.into_bound_py_any(py)
+            }
+        });
         found.collect()
     }
 
     fn __repr__(&self) -> String {
         format!("<PythonPool with {} workers>", self.settings.workers)
-    }
-}
-
-/// Collects the outputs of programs.
-struct OutputsSink<'a> {
-    outputs: Vec<Outputs>,
-    /// Tells progress, and checks for signals.
-    watch: PySink<'a>,
-}
-
-impl Sink for OutputsSink<'_> {
-    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
-        let output = match (result.outcome, result.output) {
-            (Outcome::Python(failure), _) => Err(*failure),
-            (_, Some(Value::Grid(grid))) => Ok(Grid::clone(&grid)),
-            (outcome, _) => {
-                let message = outcome.error().unwrap_or_default().into_owned();
-                return Err(io::Error::other(message));
-            }
-        };
-        self.outputs[job.program as usize].push(output);
-        Ok(())
-    }
-
-    fn progress(&mut self, progress: Progress) {
-        self.watch.progress(progress);
     }
 }
 
@@ -303,16 +266,6 @@ impl PyPythonPool {
 
     /// The pool of this process.
     pub(crate) fn pool(&self, py: Python<'_>) -> PyResult<&Pool> {
-        let mut running = &self.running;
-        while running.process != process::id() {
-            if let Some(forked) = running.after_fork.get() {
-                running = forked;
-                continue;
-            }
-            let replacement = Running::new(py, &self.settings)?;
-            // If two threads get here, one of them is kept.
-            let _ = running.after_fork.set(Box::new(replacement));
-        }
-        Ok(&running.pool)
+        self.running.here(|| pool_of(py, &self.settings))
     }
 }

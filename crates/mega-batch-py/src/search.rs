@@ -1,6 +1,5 @@
 //! `search`: programs for tasks, found by the engine.
 
-use std::hash::{Hash, Hasher};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,229 +13,101 @@ use mega_batch::search::{
     Searched, SearchesTasks, Take,
 };
 use mega_batch::{Cancellation, CoordinatorError, Notice};
-use numpy::PyArray2;
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyIterator;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::arguments;
 use crate::coordinator::check_folder;
 use crate::grids::{self, Place};
-use crate::guard;
 use crate::options::workers as read_workers;
-use crate::pickle::{Reduced, reduced};
-use crate::programs::PyProgram;
 use crate::progress::ProgressCallback;
 use crate::tasks::{PyTask, all_tasks};
+use crate::{guard, python};
 
-/// An attempt: a program that is right on train pairs. It can be pickled, and compares by value.
-#[pyclass(frozen, eq, hash, name = "Attempt", module = "mega_batch")]
-#[derive(Debug, PartialEq)]
-pub(crate) struct PyAttempt {
-    attempt: FoundAttempt,
+/// `mega_batch.Attempt`, from the fields that are pickled.
+pub(crate) fn attempt(
+    py: Python<'_>,
+    (json, train): (String, usize),
+) -> PyResult<Bound<'_, PyAny>> {
+    let found = read("Attempt", &json)?;
+    attempt_of(py, &found, train)
+}
+
+fn attempt_of<'py>(
+    py: Python<'py>,
+    found: &FoundAttempt,
     train: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kind = match found.kind(train) {
+        AttemptKind::Chain => "chain",
+        AttemptKind::Stack => "stack",
+        AttemptKind::Partly => "partly",
+    };
+    let outputs = found.outputs.iter().map(|grid| grids::array(py, grid));
+    let outputs: Vec<_> = outputs.collect();
+    let FoundAttempt {
+        fits,
+        score,
+        cost,
+        program,
+        ..
+    } = found;
+    let json = written(found)?;
+    python(py, "Attempt")?.call1((fits, kind, score, cost, program, outputs, train, json))
 }
 
-impl Hash for PyAttempt {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.attempt.program, &self.attempt.outputs).hash(state);
-    }
+/// `mega_batch.Searched`, from the fields that are pickled.
+pub(crate) fn searched<'py>(
+    py: Python<'py>,
+    (json, task, at): (String, Bound<'py, PyTask>, usize),
+) -> PyResult<Bound<'py, PyAny>> {
+    searched_of(py, &read("Searched", &json)?, task.get(), at)
 }
 
-impl PyAttempt {
-    pub(crate) fn unpickled((attempt, train): (String, usize)) -> PyResult<Self> {
-        let attempt = serde_json::from_str(&attempt)
-            .map_err(|error| PyValueError::new_err(format!("Attempt: {error}")))?;
-        Ok(Self { attempt, train })
-    }
-}
-
-#[pymethods]
-impl PyAttempt {
-    /// The number of train pairs on which it is right.
-    #[getter]
-    fn fits(&self) -> u32 {
-        self.attempt.fits
-    }
-
-    /// "chain", one layer that is right on all train pairs, "stack", several layers, or "partly".
-    #[getter]
-    fn kind(&self) -> &'static str {
-        match self.attempt.kind(self.train) {
-            AttemptKind::Chain => "chain",
-            AttemptKind::Stack => "stack",
-            AttemptKind::Partly => "partly",
-        }
-    }
-
-    /// Its score by the ranker.
-    #[getter]
-    fn score(&self) -> f64 {
-        self.attempt.score
-    }
-
-    /// The greatest cost of a piece.
-    #[getter]
-    fn cost(&self) -> u32 {
-        self.attempt.cost
-    }
-
-    /// The program.
-    #[getter]
-    fn program(&self, py: Python<'_>) -> PyResult<PyProgram> {
-        PyProgram::of_text(py, &self.attempt.program, "solve", None)
-    }
-
-    /// The program as text.
-    #[getter]
-    fn text(&self) -> &str {
-        &self.attempt.program
-    }
-
-    /// The output for each test pair, arrays of int8.
-    #[getter]
-    fn outputs<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray2<i8>>> {
-        self.attempt
-            .outputs
-            .iter()
-            .map(|grid| grids::array(py, grid))
-            .collect()
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let attempt = serde_json::to_string(&self.attempt);
-        let attempt = attempt.map_err(|error| crate::internal(&error.to_string()))?;
-        reduced(py, "Attempt", (attempt, self.train))
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "<Attempt, {}, right on {} of {} train pairs>",
-            self.kind(),
-            self.fits(),
-            self.train
-        )
-    }
-}
-
-/// The result of a search for one task. It can be pickled, and equals results that differ at most in times and bytes;
-/// it is not hashable.
-#[pyclass(frozen, eq, name = "Searched", module = "mega_batch")]
-#[derive(Debug)]
-pub(crate) struct PySearched {
-    searched: Searched,
-    task: Arc<Task>,
-    /// The index of the task.
+fn searched_of<'py>(
+    py: Python<'py>,
+    found: &Searched,
+    task: &PyTask,
     at: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let of = task.task();
+    let attempts = found.attempts.iter();
+    let attempts = attempts.map(|attempt| attempt_of(py, attempt, of.train.len()));
+    let answers = (0..of.test.len()).map(|test| {
+        let answers = found.answers_of(test);
+        answers.map(|grid| grids::array(py, grid)).collect()
+    });
+    let state = match found.state(of) {
+        SearchState::Solved => "solved",
+        SearchState::Fits => "fits",
+        SearchState::Partly => "partly",
+        SearchState::Nothing => "nothing",
+    };
+    python(py, "Searched")?.call1((
+        task.clone(),
+        at,
+        state,
+        &found.failure,
+        attempts.collect::<PyResult<Vec<_>>>()?,
+        answers.collect::<Vec<Vec<_>>>(),
+        found.counts.nodes,
+        found.counts.calls,
+        found.seconds,
+        written(found)?,
+    ))
 }
 
-impl PartialEq for PySearched {
-    fn eq(&self, other: &Self) -> bool {
-        let timeless = |searched: &Searched| Searched {
-            seconds: 0.0,
-            bytes: 0,
-            ..searched.clone()
-        };
-        (self.at, &self.task) == (other.at, &other.task)
-            && timeless(&self.searched) == timeless(&other.searched)
-    }
+fn read<T: DeserializeOwned>(class: &str, json: &str) -> PyResult<T> {
+    let read = serde_json::from_str(json);
+    read.map_err(|error| PyValueError::new_err(format!("{class}: {error}")))
 }
 
-impl PySearched {
-    pub(crate) fn unpickled(state: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (searched, task, at): (String, Bound<'_, PyTask>, usize) = state.extract()?;
-        let searched = serde_json::from_str(&searched)
-            .map_err(|error| PyValueError::new_err(format!("Searched: {error}")))?;
-        Ok(Self {
-            searched,
-            task: Arc::new(task.get().task().clone()),
-            at,
-        })
-    }
-}
-
-#[pymethods]
-impl PySearched {
-    /// The task.
-    #[getter]
-    fn task(&self) -> PyTask {
-        PyTask::new((*self.task).clone())
-    }
-
-    /// The index of the task.
-    #[getter]
-    fn index(&self) -> usize {
-        self.at
-    }
-
-    /// "solved" if the test outputs are known and one of the first two answers to each is right, "fits" if an attempt
-    /// is right on all train pairs, "partly", or "nothing".
-    #[getter]
-    fn state(&self) -> &'static str {
-        match self.searched.state(&self.task) {
-            SearchState::Solved => "solved",
-            SearchState::Fits => "fits",
-            SearchState::Partly => "partly",
-            SearchState::Nothing => "nothing",
-        }
-    }
-
-    /// Why the task could not be searched, or None.
-    #[getter]
-    fn failure(&self) -> Option<&str> {
-        self.searched.failure.as_deref()
-    }
-
-    /// The attempts, the best one first.
-    #[getter]
-    fn attempts(&self) -> Vec<PyAttempt> {
-        let attempts = self.searched.attempts.iter();
-        let train = self.task.train.len();
-        attempts
-            .map(|attempt| PyAttempt {
-                attempt: attempt.clone(),
-                train,
-            })
-            .collect()
-    }
-
-    /// For each test pair the answers, the best first, arrays of int8.
-    #[getter]
-    fn answers<'py>(&self, py: Python<'py>) -> Vec<Vec<Bound<'py, PyArray2<i8>>>> {
-        let tests = 0..self.task.test.len();
-        let answers = tests.map(|test| {
-            let answers = self.searched.answers_of(test);
-            answers.map(|grid| grids::array(py, grid)).collect()
-        });
-        answers.collect()
-    }
-
-    /// How many values were kept, and how many calls were tried.
-    #[getter]
-    fn counts(&self) -> (u64, u64) {
-        (self.searched.counts.nodes, self.searched.counts.calls)
-    }
-
-    /// How long it took.
-    #[getter]
-    fn seconds(&self) -> f64 {
-        self.searched.seconds
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let searched = serde_json::to_string(&self.searched);
-        let searched = searched.map_err(|error| crate::internal(&error.to_string()))?;
-        reduced(py, "Searched", (searched, self.task(), self.at))
-    }
-
-    fn __repr__(&self) -> String {
-        let attempts = self.searched.attempts.len();
-        format!(
-            "<Searched {}: {}, {attempts} attempts>",
-            self.task.id,
-            self.state()
-        )
-    }
+fn written(value: &impl Serialize) -> PyResult<String> {
+    let written = serde_json::to_string(value);
+    written.map_err(|error| crate::internal(&error.to_string()))
 }
 
 /// Collects the results, and checks for signals.
@@ -267,18 +138,14 @@ impl Collector<'_> {
 
 impl SearchSink for Collector<'_> {
     fn task(&mut self, task: usize, searched: Searched) -> io::Result<()> {
-        if self.callback.is_some() {
-            let of = Arc::new(self.tasks[task].clone());
-            let given = PySearched {
-                searched: searched.clone(),
-                task: of,
-                at: task,
+        self.call(|py, found| {
+            let Some(callback) = &found.callback else {
+                return Ok(());
             };
-            self.call(|py, found| match &found.callback {
-                Some(callback) => callback.call1(py, (given,)).map(drop),
-                None => Ok(()),
-            });
-        }
+            let of = PyTask::new(found.tasks[task].clone());
+            let given = searched_of(py, &searched, &of, task)?;
+            callback.call1(py, (given,)).map(drop)
+        });
         self.searched_tasks.push((task, searched));
         Ok(())
     }
@@ -336,8 +203,8 @@ impl DelegatedSearch<'_> {
             let (at, found): (usize, Bound<'_, PyAny>) = given.extract().map_err(|_| {
                 by.expected("the place of a task with what was found, or None", &given)
             })?;
-            let searched = if let Ok(searched) = found.cast::<PySearched>() {
-                searched.get().searched.clone()
+            let searched = if let Ok(json) = found.getattr("_json") {
+                read("Searched", &json.extract::<String>()?)?
             } else {
                 let no_task = || PyValueError::new_err(format!("by: there is no task {at}"));
                 Searched::failed(
@@ -390,30 +257,21 @@ impl SearchesTasks for DelegatedSearch<'_> {
     time_per_task = None, checkpoint = None, resume = false, submission = None, on_task = None,
     progress = None, by = None))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
-pub(crate) fn search(
-    py: Python<'_>,
-    tasks: &Bound<'_, PyAny>,
+pub(crate) fn search<'py>(
+    py: Python<'py>,
+    tasks: &Bound<'py, PyAny>,
     solutions: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = arguments::optional::nodes)] nodes: Option<usize>,
     #[pyo3(from_py_with = arguments::optional::attempts)] attempts: Option<usize>,
     workers: Option<&Bound<'_, PyAny>>,
     #[pyo3(from_py_with = arguments::time_per_task)] time_per_task: Option<Duration>,
-    #[pyo3(from_py_with = arguments::paths::checkpoint)] checkpoint: Option<PathBuf>,
+    #[pyo3(from_py_with = arguments::checkpoint)] checkpoint: Option<PathBuf>,
     #[pyo3(from_py_with = arguments::resume)] resume: bool,
-    #[pyo3(from_py_with = arguments::paths::submission)] submission: Option<PathBuf>,
-    on_task: Option<Py<PyAny>>,
+    #[pyo3(from_py_with = arguments::submission)] submission: Option<PathBuf>,
+    #[pyo3(from_py_with = arguments::on_task)] on_task: Option<Py<PyAny>>,
     progress: Option<Bound<'_, PyAny>>,
-    by: Option<Py<PyAny>>,
-) -> PyResult<Vec<PySearched>> {
-    if on_task
-        .as_ref()
-        .is_some_and(|callback| !callback.bind(py).is_callable())
-    {
-        return Err(PyTypeError::new_err("on_task: expected a function"));
-    }
-    if by.as_ref().is_some_and(|by| !by.bind(py).is_callable()) {
-        return Err(PyTypeError::new_err("by: expected a function"));
-    }
+    #[pyo3(from_py_with = arguments::by_function)] by: Option<Py<PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if resume && checkpoint.is_none() {
         return Err(PyValueError::new_err(
             "resume: expected a checkpoint to begin with",
@@ -433,7 +291,7 @@ pub(crate) fn search(
     let mut found = Collector {
         searched_tasks: Vec::new(),
         callback: on_task,
-        progress: ProgressCallback::new(progress.as_ref(), "task")?,
+        progress: ProgressCallback::new(py, progress, "task")?,
         tasks: &tasks,
         cancelled: &cancelled,
         raised: None,
@@ -472,10 +330,9 @@ pub(crate) fn search(
         CoordinatorError::Checkpoint(_) => PyValueError::new_err(error.to_string()),
         _ => PyOSError::new_err(error.to_string()),
     })?;
-    let found = found.into_iter().map(|(at, searched)| PySearched {
-        searched,
-        task: Arc::new(tasks[at].clone()),
-        at,
+    let found = found.into_iter().map(|(at, searched)| {
+        let task = PyTask::new(tasks[at].clone());
+        searched_of(py, &searched, &task, at)
     });
-    Ok(found.collect())
+    found.collect()
 }

@@ -3,16 +3,16 @@
 //! The transport of shards is in Python: `mega_batch/_shards.py` and `mega_batch/ray.py`.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mega_batch::shards::{PackedBatch, Shards};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arguments;
+use crate::callbacks::raised;
 use crate::engine::PyEngine;
 use crate::guard;
 
@@ -21,7 +21,7 @@ use crate::guard;
 /// `_PackedBatch(data)` reads what `data()` returned: an array of uint8. Raises ValueError for other bytes, and for
 /// those packed by another version of the engine.
 #[pyclass(frozen, name = "_PackedBatch", module = "mega_batch._engine")]
-pub(crate) struct PyPackedBatch(pub(crate) Arc<PackedBatch>);
+pub(crate) struct PyPackedBatch(pub(crate) PackedBatch);
 
 #[pymethods]
 impl PyPackedBatch {
@@ -30,7 +30,7 @@ impl PyPackedBatch {
         let data = data.as_slice()?;
         let read = guard::engine(py, || PackedBatch::from_bytes(data))?;
         let batch = read.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self(Arc::new(batch)))
+        Ok(Self(batch))
     }
 
     /// The bytes for other processes, an array of uint8.
@@ -63,10 +63,7 @@ impl PyPackedBatch {
         #[pyo3(from_py_with = arguments::time)] time: Option<Duration>,
     ) -> PyResult<(Bound<'py, PyArray1<u8>>, usize, u64)> {
         let results = engine.with_runner(py, |runner| self.0.evaluate(first..end, runner, time))?;
-        let results = results.map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
-            _ => PyOSError::new_err(error.to_string()),
-        })?;
+        let results = results.map_err(raised)?;
         let bytes = results.bytes.into_pyarray(py);
         Ok((bytes, results.jobs.end, results.evaluations))
     }

@@ -3,10 +3,10 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use arc_dsl::{Program, Task};
+use arc_dsl::Program;
 use mega_batch::synth::{
-    Augmentation, COLOURS, Changes, Dropped, Filters, Inputs, Made, Recipe, Settings, Symmetry,
-    Synthesis,
+    AugmentError, Augmentation, COLOURS, Changes, Dropped, Filters, Inputs, Made, Recipe, Settings,
+    Symmetry, Synthesis,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,303 +15,158 @@ use pyo3::types::PyDict;
 use crate::arguments;
 use crate::guard::{self, lock};
 use crate::options::workers as read_workers;
-use crate::pickle::{Reduced, reduced};
 use crate::programs::{PyProgram, all_programs};
 use crate::progress::ProgressCallback;
+use crate::python;
 use crate::tasks::{PyTask, all_tasks};
 
-/// A task with the program that computes its outputs.
-///
-/// `SynthTask(task, program=None)` wraps a given task and its solver, to be augmented or written. It can be pickled
-/// and is hashable.
-#[pyclass(frozen, eq, hash, name = "SynthTask", module = "mega_batch")]
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct PySynthTask {
-    /// The task; its id is a hash of its program and its pairs.
-    #[pyo3(get)]
-    task: PyTask,
-    program: Option<ProgramText>,
-    /// How the program was generated: "program", "mutant", "variation", "composition" or "crossover"; None if it was
-    /// not generated.
-    #[pyo3(get)]
+/// Checks the fields of a `mega_batch.SynthTask`; returns those that may be given in several forms.
+#[pyfunction]
+#[allow(unused_variables, reason = "the types are checked")]
+pub(crate) fn _checked(
+    task: &Bound<'_, PyTask>,
+    program: Option<&Bound<'_, PyProgram>>,
     kind: Option<String>,
-    /// The names of the programs that it was derived from.
-    #[pyo3(get)]
     parents: Vec<String>,
-    /// 32 hexadecimal digits: a hash of the program's outputs, equal for programs that are taken to behave alike, in
-    /// every run of one version; None if the task was not generated.
-    #[pyo3(get)]
     behaviour: Option<String>,
-    /// The number of its candidate, within the seed.
-    #[pyo3(get)]
-    candidate: Option<u64>,
-    /// The id of the task that it was augmented from, or None.
-    #[pyo3(get)]
+    #[pyo3(from_py_with = arguments::optional::candidate)] candidate: Option<u64>,
     augmented_from: Option<String>,
+) -> (Vec<String>, Option<u64>) {
+    (parents, candidate)
 }
 
-/// A program that is compared and hashed by its text.
-#[derive(Debug, Clone)]
-struct ProgramText(PyProgram);
+/// An augmented task with its program, if it has one.
+type Augmented = (PyTask, Option<PyProgram>);
 
-impl PartialEq for ProgramText {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.program() == other.0.program()
-    }
-}
-
-impl Eq for ProgramText {}
-
-impl std::hash::Hash for ProgramText {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.0.program().to_string().hash(state);
-    }
-}
-
-/// The state of a `SynthTask`, in the order of its arguments.
-type State<Task, Program> = (
-    Task,
-    Option<Program>,
-    Option<String>,
-    Vec<String>,
-    Option<String>,
-    Option<u64>,
-    Option<String>,
-);
-
-#[pymethods]
-impl PySynthTask {
-    #[new]
-    #[pyo3(signature = (task, program = None, *, kind = None, parents = Vec::new(), behaviour = None,
-        candidate = None, augmented_from = None))]
-    fn py_new(
-        task: &Bound<'_, PyTask>,
-        program: Option<&Bound<'_, PyProgram>>,
-        kind: Option<String>,
-        parents: Vec<String>,
-        behaviour: Option<String>,
-        #[pyo3(from_py_with = arguments::optional::candidate)] candidate: Option<u64>,
-        augmented_from: Option<String>,
-    ) -> Self {
-        Self {
-            task: task.get().clone(),
-            program: program.map(|program| ProgramText(program.get().clone())),
-            kind,
-            parents,
-            behaviour,
-            candidate,
-            augmented_from,
-        }
-    }
-
-    /// The program, named `solve_` and the task's id, or None.
-    #[getter]
-    fn program(&self) -> Option<PyProgram> {
-        self.program.as_ref().map(|program| program.0.clone())
-    }
-
-    /// The id of the task.
-    #[getter]
-    fn id(&self) -> &str {
-        &self.task.task().id
-    }
-
-    /// The task in the form of the public data, with "id", "program" (text), "kind", "parents", "behaviour" and
-    /// "augmented_from" besides "train" and "test".
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        dict.set_item("id", self.id())?;
-        dict.update(self.task.to_dict(py)?.as_mapping())?;
-        let program = self.program.as_ref();
-        dict.set_item("program", program.map(|of| of.0.program().to_string()))?;
-        dict.set_item("kind", &self.kind)?;
-        dict.set_item("parents", &self.parents)?;
-        dict.set_item("behaviour", &self.behaviour)?;
-        dict.set_item("augmented_from", &self.augmented_from)?;
-        Ok(dict)
-    }
-
-    /// The same task transformed, in other colours and with another order of pairs, with a program that computes
-    /// these outputs: it undoes the changes, does what the program did, and redoes them.
-    ///
-    /// `symmetry` is "identity", "rot90", "rot180", "rot270", "hmirror", "vmirror", "dmirror" or "cmirror". `colours`
-    /// is a permutation of 0 to 9; other colours stay. `order` lists the indices of pairs in their new order, those
-    /// of train first: the number of train pairs stays the same, and a test pair whose output is not known must stay
-    /// one.
-    ///
-    /// Raises ValueError for invalid arguments.
-    #[pyo3(signature = (*, symmetry = "identity", colours = None, order = None))]
-    fn augmented(
-        &self,
-        #[pyo3(from_py_with = arguments::symmetry)] symmetry: &str,
-        #[pyo3(from_py_with = arguments::colours)] colours: Option<Vec<i64>>,
-        #[pyo3(from_py_with = arguments::order)] order: Option<Vec<i64>>,
-    ) -> PyResult<Self> {
-        let symmetry = Symmetry::from_name(symmetry).ok_or_else(|| {
-            let names: Vec<_> = Symmetry::ALL.map(Symmetry::name).into();
-            let names = names.join("\", \"");
+/// The augmentation with these changes: see `SynthTask.augmented`.
+#[pyfunction]
+pub(crate) fn _augmented(
+    task: &PyTask,
+    program: Option<&PyProgram>,
+    #[pyo3(from_py_with = arguments::symmetry)] symmetry: &str,
+    #[pyo3(from_py_with = arguments::colours)] colours: Option<Vec<i64>>,
+    #[pyo3(from_py_with = arguments::order)] order: Option<Vec<i64>>,
+) -> PyResult<Augmented> {
+    let symmetry = Symmetry::from_name(symmetry).ok_or_else(|| {
+        let names: Vec<_> = Symmetry::ALL.map(Symmetry::name).into();
+        let names = names.join("\", \"");
+        PyValueError::new_err(format!(
+            "symmetry: expected one of \"{names}\", found {symmetry:?}"
+        ))
+    })?;
+    let mut augmentation = Augmentation::none();
+    augmentation.symmetry = symmetry;
+    if let Some(given) = colours {
+        let given = given
+            .iter()
+            .map(|colour| i8::try_from(*colour).unwrap_or(-1));
+        let given: Vec<i8> = given.collect();
+        augmentation.colours = given.try_into().map_err(|given: Vec<i8>| {
+            let found = given.len();
             PyValueError::new_err(format!(
-                "symmetry: expected one of \"{names}\", found {symmetry:?}"
+                "colours: expected {COLOURS} of them, found {found}"
             ))
         })?;
-        let mut augmentation = Augmentation::none();
-        augmentation.symmetry = symmetry;
-        if let Some(given) = colours {
-            let given = given
-                .iter()
-                .map(|colour| i8::try_from(*colour).unwrap_or(-1));
-            let given: Vec<i8> = given.collect();
-            augmentation.colours = given.try_into().map_err(|given: Vec<i8>| {
-                let found = given.len();
-                PyValueError::new_err(format!(
-                    "colours: expected {COLOURS} of them, found {found}"
-                ))
-            })?;
+    }
+    if let Some(order) = order {
+        // Without pairs an empty order is valid; otherwise it is too short.
+        let count = pairs_of(task);
+        if order.len() != count {
+            return Err(PyValueError::new_err(format!(
+                "order: expected the places of the {count} pairs, found {}",
+                order.len()
+            )));
         }
-        if let Some(order) = order {
-            // Without pairs an empty order is valid; otherwise it is too short.
-            let count = self.pairs();
-            if order.len() != count {
-                return Err(PyValueError::new_err(format!(
-                    "order: expected the places of the {count} pairs, found {}",
-                    order.len()
-                )));
-            }
-            // A negative index is invalid too.
-            let order = order
-                .iter()
-                .map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
-            let order: Vec<usize> = order.collect();
-            let task = self.the_task();
-            let train = task.train.len();
-            let pairs: Vec<_> = task.train.iter().chain(&task.test).collect();
-            let unknown = order.iter().take(train).find(|at| {
-                let pair = pairs.get(**at).filter(|_| **at >= train);
-                pair.is_some_and(|pair| pair.output.is_none())
-            });
-            if let Some(unknown) = unknown {
-                return Err(PyValueError::new_err(format!(
-                    "order: the output of pair {unknown} is not known: expected it behind the {train} train pairs"
-                )));
-            }
-            augmentation.order = order;
-        }
-        self.changed(&augmentation)
+        // A negative index is invalid too.
+        let order = order
+            .iter()
+            .map(|at| usize::try_from(*at).unwrap_or(usize::MAX));
+        let order: Vec<usize> = order.collect();
+        augmentation.order = order;
     }
-
-    /// The augmentation of this number, as `augment` draws them.
-    fn _drawn(
-        &self,
-        seed: u64,
-        number: u64,
-        symmetries: bool,
-        colours: bool,
-        order: bool,
-        fixed: Vec<i8>,
-    ) -> PyResult<Self> {
-        let changes = Changes {
-            symmetries,
-            colours,
-            order,
-            fixed: &fixed,
-        };
-        let seed = seed ^ xxhash_rust::xxh3::xxh3_64(self.id().as_bytes());
-        let augmentation = Augmentation::drawn(seed, number, &changes, self.pairs());
-        self.changed(&augmentation)
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
-        let state: State<PyTask, PyProgram> = (
-            self.task.clone(),
-            self.program(),
-            self.kind.clone(),
-            self.parents.clone(),
-            self.behaviour.clone(),
-            self.candidate,
-            self.augmented_from.clone(),
-        );
-        reduced(py, "SynthTask", state)
-    }
-
-    fn __repr__(&self) -> String {
-        let task = self.task.task();
-        let (train, test) = (task.train.len(), task.test.len());
-        let of = match (&self.kind, &self.augmented_from) {
-            (Some(kind), None) => format!(" by a {kind}"),
-            (_, Some(from)) => format!(" augmented from {from}"),
-            (None, None) => String::new(),
-        };
-        format!(
-            "<SynthTask {} of {train} train and {test} test pairs{of}>",
-            task.id
-        )
-    }
-
-    fn _repr_html_(&self) -> String {
-        self.task.html()
-    }
+    changed(task, program, &augmentation)
 }
 
-impl PySynthTask {
-    pub(crate) fn unpickled(state: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let state: State<Bound<'_, PyTask>, Bound<'_, PyProgram>> = state.extract()?;
-        let (task, program, kind, parents, behaviour, candidate, augmented_from) = state;
-        Ok(Self {
-            task: task.get().clone(),
-            program: program.map(|program| ProgramText(program.get().clone())),
-            kind,
-            parents,
-            behaviour,
-            candidate,
-            augmented_from,
-        })
-    }
-
-    fn of(made: Made, names: &[String]) -> Self {
-        let parents = made.parents.iter().filter_map(|at| names.get(*at).cloned());
-        Self {
-            task: PyTask::new(made.task),
-            program: Some(ProgramText(PyProgram::new(made.program))),
-            kind: Some(made.recipe.name().to_owned()),
-            parents: parents.collect(),
-            behaviour: Some(format!("{:032x}", made.behaviour)),
-            candidate: Some(made.number),
-            augmented_from: None,
-        }
-    }
-
-    pub(crate) fn the_task(&self) -> &Task {
-        self.task.task()
-    }
-
-    /// The number of pairs that can be reordered.
-    fn pairs(&self) -> usize {
-        self.the_task().train.len() + self.the_task().test.len()
-    }
-
-    fn changed(&self, augmentation: &Augmentation) -> PyResult<Self> {
-        let wrong =
-            |error: mega_batch::synth::AugmentError| PyValueError::new_err(error.to_string());
-        let id = augmentation.id(self.id());
-        let task = augmentation.task(self.the_task(), &id).map_err(wrong)?;
-        let program = self.program.as_ref().map(|program| -> PyResult<_> {
-            let made = augmentation
-                .program(program.0.program(), &format!("solve_{id}"))
-                .map_err(wrong)?;
-            Ok(ProgramText(PyProgram::new(made)))
-        });
-        Ok(Self {
-            task: PyTask::new(task),
-            program: program.transpose()?,
-            augmented_from: Some(self.id().to_owned()),
-            ..self.clone()
-        })
-    }
+/// The augmentation of this number, as `augment` draws them.
+#[pyfunction]
+#[allow(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "they are the settings of augmentations"
+)]
+pub(crate) fn _drawn(
+    task: &PyTask,
+    program: Option<&PyProgram>,
+    seed: u64,
+    number: u64,
+    symmetries: bool,
+    colours: bool,
+    order: bool,
+    fixed: Vec<i8>,
+) -> PyResult<Augmented> {
+    let changes = Changes {
+        symmetries,
+        colours,
+        order,
+        fixed: &fixed,
+    };
+    let seed = seed ^ xxhash_rust::xxh3::xxh3_64(task.task().id.as_bytes());
+    let augmentation = Augmentation::drawn(seed, number, &changes, pairs_of(task));
+    changed(task, program, &augmentation)
 }
 
-/// Tasks generated from programs: an iterator of SynthTask. `mega_batch.synth.tasks` creates it.
+/// The number of pairs that can be reordered.
+fn pairs_of(task: &PyTask) -> usize {
+    task.task().train.len() + task.task().test.len()
+}
+
+fn changed(
+    task: &PyTask,
+    program: Option<&PyProgram>,
+    augmentation: &Augmentation,
+) -> PyResult<Augmented> {
+    let wrong = |error: AugmentError| PyValueError::new_err(error.to_string());
+    let id = augmentation.id(&task.task().id);
+    let task = augmentation.task(task.task(), &id).map_err(wrong)?;
+    let program = program.map(|program| {
+        let made = augmentation.program(program.program(), &format!("solve_{id}"));
+        made.map(PyProgram::new).map_err(wrong)
+    });
+    Ok((PyTask::new(task), program.transpose()?))
+}
+
+/// Tasks generated from programs: an iterator of SynthTask, each a task with the program that computes its
+/// outputs.
 ///
-/// Threads may share it: each gets other tasks. After Ctrl-C, which raises KeyboardInterrupt, it can be used further.
+/// A candidate is a program and inputs; with the program's outputs it is a task unless a filter drops it. `counts`
+/// of the returned object says how many were dropped for which reason. The same arguments give the same tasks on
+/// every machine, for any number of `workers` (threads, one for each core by default).
+///
+/// `programs` are the programs to start from, the engine's built-in ones by default. `kinds` are the ways to
+/// derive new ones: `"program"`, one of them unchanged, `"mutant"`, with one to three changes, `"variation"`,
+/// with changes that keep types, `"composition"`, one applied to the output of another, `"crossover"`, one with
+/// one of its grids replaced by a grid of another. All are equally likely; the default is all but the first. Steps on
+/// which the output does not depend are removed.
+///
+/// Inputs are generated scenes of up to `scene_side` rows and columns (a few programs need more), those of the
+/// built-in program itself or of any other; and inputs of `tasks`, of the program's own task or of any other, half
+/// of them rotated and mirrored. `"both"` uses each for half of the candidates, if tasks are given.
+///
+/// Dropped are tasks in which half of the outputs or more equal their inputs (unless `keep_identity`), whose
+/// outputs are all the same (`keep_constant`), with grids of more than `max_side` rows or columns (None: any),
+/// with colours other than 0 to 9 in outputs (`keep_foreign`), whose program behaves like an earlier one on a fixed
+/// set of scenes and, if these say little, on inputs of its own (`keep_duplicates`), and whose test outputs a
+/// `search` of `easy_nodes` nodes finds (0: no search). An evaluation takes `max_steps` steps at most.
+///
+/// It ends after `count` tasks, or after 20,000 candidates in a row without a task; without `count` it goes on.
+/// `shard=(part, of)` generates a part of the candidates: all parts together generate those of the whole, and each
+/// drops only its own duplicates. `progress` is True for a bar by tqdm, or a function that is called with the tasks
+/// generated and in total.
+///
+/// Raises ValueError and TypeError for invalid arguments, naming them. Ctrl-C raises KeyboardInterrupt; the iterator
+/// can be used further.
+///
+/// Threads may share it: each gets other tasks.
 #[pyclass(frozen, name = "Synthesis", module = "mega_batch")]
 pub(crate) struct PySynthesis {
     /// The names of the programs.
@@ -343,6 +198,7 @@ impl PySynthesis {
         reason = "they are keywords"
     )]
     fn new(
+        py: Python<'_>,
         programs: Option<&Bound<'_, PyAny>>,
         tasks: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = arguments::optional::count)] count: Option<u64>,
@@ -361,7 +217,7 @@ impl PySynthesis {
         #[pyo3(from_py_with = arguments::max_steps)] max_steps: u64,
         #[pyo3(from_py_with = arguments::shard)] shard: (u64, u64),
         workers: Option<&Bound<'_, PyAny>>,
-        progress: Option<&Bound<'_, PyAny>>,
+        progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let mut settings = Settings::default();
         settings.seed = seed;
@@ -400,7 +256,7 @@ impl PySynthesis {
         settings.workers = workers
             .map(|workers| read_workers("workers", workers))
             .transpose()?;
-        let progress = ProgressCallback::new(progress, "task")?;
+        let progress = ProgressCallback::new(py, progress, "task")?;
         if count.is_none() && progress.is_wanted() {
             return Err(PyValueError::new_err(
                 "progress: expected a count of tasks, without which there is no end",
@@ -443,7 +299,7 @@ impl PySynthesis {
         slf.clone()
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<PySynthTask>> {
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (made, tell) = guard::engine(py, || {
             let mut state = lock(&self.state);
             if state.is_over || self.count == Some(state.made) {
@@ -473,7 +329,8 @@ impl PySynthesis {
         if let (Some(done), Some(count)) = (tell, self.count) {
             self.progress.tell(py, done, count)?;
         }
-        Ok(made.map(|made| PySynthTask::of(*made, &self.names)))
+        made.map(|made| synth_task(py, *made, &self.names))
+            .transpose()
     }
 
     fn __repr__(&self) -> String {
@@ -482,6 +339,19 @@ impl PySynthesis {
             None => "<Synthesis without end>".to_owned(),
         }
     }
+}
+
+/// `mega_batch.SynthTask`.
+fn synth_task<'py>(py: Python<'py>, made: Made, names: &[String]) -> PyResult<Bound<'py, PyAny>> {
+    let parents = made.parents.iter().filter_map(|at| names.get(*at));
+    let parents: Vec<_> = parents.collect();
+    let fields = PyDict::new(py);
+    fields.set_item("kind", made.recipe.name())?;
+    fields.set_item("parents", parents)?;
+    fields.set_item("behaviour", format!("{:032x}", made.behaviour))?;
+    fields.set_item("candidate", made.number)?;
+    let task = (PyTask::new(made.task), PyProgram::new(made.program));
+    python(py, "SynthTask")?.call(task, Some(&fields))
 }
 
 /// The ways to generate programs: names, each as often as its weight.

@@ -75,8 +75,8 @@ impl PyPair {
         )
     }
 
-    fn _repr_html_(&self) -> String {
-        format!("<table><tr>{}</tr></table>", show::pair_cells(&self.0))
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        show::html(slf.as_any(), "of_pair")
     }
 }
 
@@ -171,7 +171,7 @@ impl PyTask {
 
     /// The task in the form of the public data: "train" and "test", lists of dicts with "input" and "output", lists
     /// of rows.
-    pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (split, pairs) in self.0.splits() {
             let list = PyList::empty(py);
@@ -201,19 +201,8 @@ impl PyTask {
         (py.get_type::<Self>().into_any(), state)
     }
 
-    #[pyo3(name = "_repr_html_")]
-    pub(crate) fn html(&self) -> String {
-        let rows = self.0.pairs().map(|(id, pair)| {
-            let name = self.0.pair_name(id);
-            format!(
-                "<tr><th>{}</th>{}</tr>",
-                show::escaped(&name),
-                show::pair_cells(pair)
-            )
-        });
-        let rows: String = rows.collect();
-        let id = show::escaped(&self.0.id);
-        format!("<table><caption>{id}</caption>{rows}</table>")
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        show::html(slf.as_any(), "of_task")
     }
 }
 

@@ -152,21 +152,19 @@ fn frozenset<'py>(
         let set = py.get_type::<PyFrozenSet>().call1((of,))?;
         PyResult::Ok(set.cast_into::<PyFrozenSet>()?)
     };
-    let added = PyFrozenSet::new(py, elements)?;
-    if is_in_order(&added) {
-        return Ok(added);
-    }
-    let of_set = copied(PySet::new(py, elements)?.into_any())?;
-    if is_in_order(&of_set) {
-        return Ok(of_set);
-    }
-    let keys = PyDict::new(py);
-    for element in elements {
-        keys.set_item(element, py.None())?;
-    }
-    let of_keys = copied(keys.into_any())?;
-    if is_in_order(&of_keys) {
-        return Ok(of_keys);
+    let ways: [&dyn Fn() -> PyResult<Bound<'py, PyFrozenSet>>; 3] = [
+        &|| PyFrozenSet::new(py, elements),
+        &|| copied(PySet::new(py, elements)?.into_any()),
+        &|| {
+            let keys = py.get_type::<PyDict>();
+            copied(keys.call_method1("fromkeys", (elements.to_vec(),))?)
+        },
+    ];
+    for way in ways {
+        let set = way()?;
+        if is_in_order(&set) {
+            return Ok(set);
+        }
     }
     let in_other_order = value.adding_order();
     PyFrozenSet::new(py, in_other_order.iter().map(|at| &elements[*at]))
@@ -209,12 +207,9 @@ fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<
         let values = values.map(|(at, value)| read(&value, &place.at(at), depth));
         return Ok(Value::tuple(values.collect::<PyResult<_>>()?));
     }
-    if let Ok(set) = object.cast::<PyFrozenSet>() {
-        let values = set.iter().map(|value| read(&value, place, depth));
-        return Ok(Value::set(values.collect::<PyResult<Vec<_>>>()?));
-    }
-    if let Ok(set) = object.cast::<PySet>() {
-        let values = set.iter().map(|value| read(&value, place, depth));
+    if object.is_instance_of::<PyFrozenSet>() || object.is_instance_of::<PySet>() {
+        let values = object.try_iter()?;
+        let values = values.map(|value| read(&value?, place, depth));
         return Ok(Value::set(values.collect::<PyResult<Vec<_>>>()?));
     }
     let is_integer = object.is_instance_of::<PyInt>()

@@ -68,3 +68,15 @@ def test_what_is_wrong_is_told() -> None:
         mb.enumerate([[[1]], [[128]]])
     with pytest.raises(ValueError, match="time_limit"):
         mb.enumerate(GRIDS, time_limit=-1.0)
+
+
+def test_old_names_are_kept_with_a_warning(task: mb.Task) -> None:
+    with pytest.warns(DeprecationWarning, match="mega_batch.enumerate is now enumerate_programs"):
+        old = mb.enumerate(task, nodes=50)
+    new = mb.enumerate_programs(task, nodes=50)
+    assert [repr(value) for value in old] == [repr(value) for value in new]
+    with pytest.warns(DeprecationWarning, match="whole_cost is now finished_cost"):
+        assert new.whole_cost == new.finished_cost
+    (found,) = mb.search(task, nodes=50)
+    with pytest.warns(DeprecationWarning, match="counts is now nodes and calls"):
+        assert found.counts == (found.nodes, found.calls)

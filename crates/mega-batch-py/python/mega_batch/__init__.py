@@ -10,18 +10,15 @@
 from enum import IntEnum
 
 from . import synth
+from ._arguments import renamed
 from ._completions import compute_score, compute_scores, evaluate, majority_attempts, pass_at_k, reward
 from ._engine import (
     ERROR_KINDS,
     PALETTE,
     VERDICTS,
-    Attempt,
     Batt,
     Coordinator,
-    Device,
     Engine,
-    Enumerated,
-    Enumeration,
     EvalError,
     Evaluated,
     Function,
@@ -33,18 +30,13 @@ from ._engine import (
     ProgramError,
     Pushed,
     PythonPool,
-    Report,
-    Result,
-    Results,
-    Searched,
     Synthesis,
-    SynthTask,
     Task,
-    TraceStep,
     Variable,
     __version__,
     dedup_by_behaviour,
     devices,
+    enumerate_programs,
     extract_programs,
     mutate,
     parse_programs,
@@ -53,10 +45,19 @@ from ._engine import (
     search,
     trace,
 )
-from ._engine import enumerate as enumerate  # Not in __all__, where it would hide the built-in.
 from ._mutants import stream
 from ._primitives import PRIMITIVES, Primitive, primitives_text
+from ._results import Report, Result, Results
 from ._run import run
+from ._values import Attempt, Device, Enumerated, Enumeration, Searched, SynthTask, TraceStep
+
+
+# Pickles name the place of a class, which is not to be a private module.
+for _class in (Attempt, Device, Enumerated, Enumeration, Report, Result, Results, Searched, SynthTask, TraceStep):
+    _class.__module__ = __name__
+
+enumerate = renamed("mega_batch.enumerate", enumerate_programs)
+"""The old name of `enumerate_programs`; it hid the built-in."""
 
 
 class Verdict(IntEnum):
@@ -108,6 +109,7 @@ __all__ = [
     "compute_scores",
     "dedup_by_behaviour",
     "devices",
+    "enumerate_programs",
     "evaluate",
     "extract_programs",
     "majority_attempts",

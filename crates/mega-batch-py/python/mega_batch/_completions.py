@@ -73,8 +73,8 @@ def evaluate(
     ``tasks`` is one task for all texts, or a list of one for each text. A task is anything that `read_tasks` takes,
     or its JSON text. Each program is evaluated on all pairs of its task, or only on the train pairs with
     ``train_only``. Programs of a task that make the same calls are evaluated once, whatever they and their variables
-    are called, in whatever order independent steps are, and with or without steps that the output does not need and
-    that cannot fail.
+    are called and, if they finish, in whatever order independent steps are, and with or without steps that the output
+    does not need and that cannot fail.
 
     A text without a program of the DSL may have one in free Python. Nothing of it is executed unless ``python`` is a
     PythonPool, or True for one with the defaults, which is kept: each program then runs in an isolated process, with the

@@ -9,6 +9,18 @@ Progress = bool | Callable[[int, int], object] | None
 """True for a bar by tqdm, or a function that is called with the numbers done and in total."""
 
 
+def callback(given: Any, unit: str) -> Callable[[int, int], object] | None:
+    """The function to call; for True a bar that counts in ``unit``."""
+    if given is None or given is False:
+        return None
+    if given is True:
+        return Bar(unit)
+    if callable(given):
+        function: Callable[[int, int], object] = given
+        return function
+    raise TypeError(f"progress: expected True, False, or a function of what is done and of all there is, found {given!r}")
+
+
 class Bar:
     """A tqdm bar as a callback."""
 

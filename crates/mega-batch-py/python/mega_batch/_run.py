@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ._engine import Engine, Report, Results
+from ._engine import Engine
 from ._progress import Progress
+from ._results import Report, Results
 
 if TYPE_CHECKING:
     from typing import Unpack

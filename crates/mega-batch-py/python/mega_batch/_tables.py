@@ -1,25 +1,19 @@
-"""Results as tables of other libraries; called by the engine."""
+"""Results as tables of other libraries."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._engine import ERROR_KINDS, PRIMITIVES, VERDICTS, Report, Results
+from ._engine import ERROR_KINDS, PRIMITIVES, VERDICTS
 
-_SPLITS = ("train", "test", "other")
+if TYPE_CHECKING:
+    from ._results import Results
 
-
-def _names(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
-    """The results, and the names of their programs and tasks if known."""
-    if isinstance(of, Results):
-        return of, {}
-    results = of.results
-    programs = np.array([program.name for program in of.programs], dtype=object)
-    tasks = np.array([task.id for task in of.tasks], dtype=object)
-    return results, {"program_name": programs[results.programs], "task_id": tasks[results.tasks]}
+SPLITS: tuple[Literal["train", "test", "other"], ...] = ("train", "test", "other")
+"""The names of splits, by their codes."""
 
 
 def _words(words: tuple[str, ...], places: NDArray[Any]) -> NDArray[Any]:
@@ -27,12 +21,11 @@ def _words(words: tuple[str, ...], places: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def _columns(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
-    results, columns = _names(of)
-    columns |= {
+def _columns(results: Results, names: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    columns = names | {
         "program": results.programs,
         "task": results.tasks,
-        "split": _words(_SPLITS, results.splits),
+        "split": _words(SPLITS, results.splits),
         "pair": results.pairs,
         "verdict": _words(VERDICTS, results.verdicts),
         "seconds": results.seconds,
@@ -54,24 +47,27 @@ def _columns(of: Report | Results) -> tuple[Results, dict[str, NDArray[Any]]]:
         columns["width"] = results.shapes[:, 1]
         columns["too_large"] = results.too_large
         columns["foreign"] = results.foreign
-    return results, columns
+    return columns
 
 
 def _wanted(results: Results, drop_unfit: bool) -> NDArray[Any] | None:
     """The indices of the rows to keep; None for all."""
+    if not isinstance(drop_unfit, (bool, np.bool_)):
+        raise TypeError(f"drop_unfit: expected True or False, found {type(drop_unfit).__name__}")
     if not drop_unfit:
         return None
     return np.flatnonzero(~(results.too_large | results.foreign))
 
 
-def arrow(of: Report | Results, drop_unfit: bool) -> Any:
+def arrow(results: Results, names: dict[str, NDArray[Any]], drop_unfit: bool) -> Any:
+    wanted = _wanted(results, drop_unfit)
     try:
         import pyarrow as pa
     except ImportError as error:
         raise ImportError(
             'to_arrow needs pyarrow, which the extra "arrow" has: pip install "mega-batch[arrow]", or pip install pyarrow'
         ) from error
-    results, columns = _columns(of)
+    columns = _columns(results, names)
     types: dict[str, Any] = {
         "program_name": pa.string(),
         "task_id": pa.string(),
@@ -94,27 +90,27 @@ def arrow(of: Report | Results, drop_unfit: bool) -> Any:
             pa.array(of_grids, pa.int32()), inner, mask=pa.array(~is_grid)
         )
     table = pa.table(arrays)
-    wanted = _wanted(results, drop_unfit)
     return table if wanted is None else table.take(pa.array(wanted))
 
 
-def pandas(of: Report | Results, drop_unfit: bool) -> Any:
+def pandas(results: Results, names: dict[str, NDArray[Any]], drop_unfit: bool) -> Any:
+    wanted = _wanted(results, drop_unfit)
     try:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
             'to_pandas needs pandas, which the extra "pandas" has: pip install "mega-batch[pandas]", or pip install pandas'
         ) from error
-    results, columns = _columns(of)
+    columns = _columns(results, names)
     # Columns of words have the dtype object, whatever their values: what pandas infers depends on these and on its
     # version.
     frame = pd.DataFrame({name: pd.Series(column, dtype=column.dtype) for name, column in columns.items()})
     frame["error_line"] = frame["error_line"].astype("Int32")
     if results.cells is not None:
         outputs = np.empty(len(results), dtype=object)
-        for at, result in enumerate(results):
+        for at in range(len(results)):
+            output = results._output(at)
             # Of arrays of two dimensions no column of a file can be made.
-            outputs[at] = None if result.output is None else list(result.output)
+            outputs[at] = None if output is None else list(output)
         frame["output"] = outputs
-    wanted = _wanted(results, drop_unfit)
     return frame if wanted is None else frame.iloc[wanted].reset_index(drop=True)

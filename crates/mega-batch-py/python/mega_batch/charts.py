@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._engine import PALETTE, VERDICTS, Grid, Report, Task, read_tasks
+from ._engine import PALETTE, VERDICTS, Grid, Task, read_tasks
+from ._results import Report
 
 if TYPE_CHECKING:
     from .typing import GridLike, Tasks

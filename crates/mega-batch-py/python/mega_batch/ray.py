@@ -24,10 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._engine import Coordinator as _Coordinator
-from ._engine import Engine, Report, Results, Searched, Task, _PackedBatch, __version__
+from ._engine import Engine, Task, _PackedBatch, __version__
 from ._engine import search as _search
 from ._progress import Progress
+from ._results import Report, Results
 from ._shards import SILENT, WAIT, Lost, Outcome, Shards
+from ._values import Searched
 
 if TYPE_CHECKING:
     from typing import Unpack

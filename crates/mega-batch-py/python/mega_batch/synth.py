@@ -20,16 +20,14 @@ from contextlib import closing, contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ._arguments import MOST, truths, whole
-from ._engine import Program, ProgramError, Synthesis, SynthTask, Task
-from ._progress import Bar, Progress
-
-if TYPE_CHECKING:
-    from .typing import Programs, SynthKind, Tasks
+from ._engine import Program, ProgramError, Synthesis, Task
+from ._progress import Bar, Progress, callback
+from ._values import SynthTask
 
 __all__ = [
     "SynthTask",
@@ -51,80 +49,8 @@ _GROUP = 1000
 """How many tasks are held at a time while files are written: a row group."""
 
 
-def tasks(
-    programs: Programs | None = None,
-    tasks: Tasks | None = None,
-    *,
-    count: int | None = None,
-    seed: int = 0,
-    train: int = 3,
-    test: int = 1,
-    kinds: Sequence[SynthKind] | None = None,
-    inputs: Literal["both", "scenes", "tasks"] = "both",
-    scene_side: int = 20,
-    keep_identity: bool = False,
-    keep_constant: bool = False,
-    max_side: int | None = 30,
-    keep_foreign: bool = False,
-    keep_duplicates: bool = False,
-    easy_nodes: int = 300,
-    max_steps: int = 100_000,
-    shard: tuple[int, int] = (0, 1),
-    workers: int | None = None,
-    progress: Progress = None,
-) -> Synthesis:
-    """Tasks generated from programs: an iterator of SynthTask, each a task with the program that computes its
-    outputs.
-
-    A candidate is a program and inputs; with the program's outputs it is a task unless a filter drops it. ``counts``
-    of the returned object says how many were dropped for which reason. The same arguments give the same tasks on
-    every machine, for any number of ``workers`` (threads, one for each core by default).
-
-    ``programs`` are the programs to start from, the engine's built-in ones by default. ``kinds`` are the ways to
-    derive new ones: ``"program"``, one of them unchanged, ``"mutant"``, with one to three changes, ``"variation"``,
-    with changes that keep types, ``"composition"``, one applied to the output of another, ``"crossover"``, one with
-    one of its grids replaced by a grid of another. All are equally likely; the default is all but the first. Steps on
-    which the output does not depend are removed.
-
-    Inputs are generated scenes of up to ``scene_side`` rows and columns (a few programs need more), those of the
-    built-in program itself or of any other; and inputs of ``tasks``, of the program's own task or of any other, half
-    of them rotated and mirrored. ``"both"`` uses each for half of the candidates, if tasks are given.
-
-    Dropped are tasks in which half of the outputs or more equal their inputs (unless ``keep_identity``), whose
-    outputs are all the same (``keep_constant``), with grids of more than ``max_side`` rows or columns (None: any),
-    with colours other than 0 to 9 in outputs (``keep_foreign``), whose program behaves like an earlier one on a fixed
-    set of scenes and, if these say little, on inputs of its own (``keep_duplicates``), and whose test outputs a
-    `search` of ``easy_nodes`` nodes finds (0: no search). An evaluation takes ``max_steps`` steps at most.
-
-    It ends after ``count`` tasks, or after 20,000 candidates in a row without a task; without ``count`` it goes on.
-    ``shard=(part, of)`` generates a part of the candidates: all parts together generate those of the whole, and each
-    drops only its own duplicates. ``progress`` is True for a bar by tqdm, or a function that is called with the tasks
-    generated and in total.
-
-    Raises ValueError and TypeError for invalid arguments, naming them. Ctrl-C raises KeyboardInterrupt; the iterator
-    can be used further.
-    """
-    return Synthesis(
-        programs,
-        tasks,
-        count=count,
-        seed=seed,
-        train=train,
-        test=test,
-        kinds=kinds,
-        inputs=inputs,
-        scene_side=scene_side,
-        keep_identity=keep_identity,
-        keep_constant=keep_constant,
-        max_side=max_side,
-        keep_foreign=keep_foreign,
-        keep_duplicates=keep_duplicates,
-        easy_nodes=easy_nodes,
-        max_steps=max_steps,
-        shard=shard,
-        workers=workers,
-        progress=progress,
-    )
+tasks = Synthesis
+"""Tasks generated from programs: see `Synthesis`."""
 
 
 def augment(
@@ -232,23 +158,17 @@ class _WriteProgress:
     """Progress of writing tasks whose total is unknown: the total is given as the number done."""
 
     def __init__(self, progress: Progress) -> None:
-        if not isinstance(progress, bool | None) and not callable(progress):
-            raise TypeError(
-                "progress: expected True, False, or a function of what is done and of all there is, "
-                f"found {progress!r}"
-            )
-        self._bar = Bar("task") if progress is True else None
-        self._call = self._bar if progress is True else progress or None
+        self._call = callback(progress, "task")
         self.done = 0
 
     def tell(self, done: int) -> None:
         self.done = done
-        if callable(self._call):
+        if self._call is not None:
             self._call(done, done)
 
     def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        if isinstance(self._call, Bar):
+            self._call.close()
 
 
 def _path(path: Any, name: str = "path") -> Path:

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arguments import truths, whole
-from ._engine import Synthesis, SynthTask, Task, _Pool
-from .synth import tasks as _check_settings
+from ._engine import Synthesis, Task, _Pool
+from ._values import SynthTask
 
 try:
     import torch
@@ -134,20 +134,19 @@ class _Drawing:
         return self.pairs if self.unit == "task" else 1
 
     def batch(self, pool: _Pool, tasks: NDArray[np.int64], pairs: NDArray[np.int64], seed: int) -> Batch:
-        if self.unit == "pair":
-            arrays = pool.pairs(tasks, pairs, seed, self.symmetries, self.colours, self.fixed, self.fill)
-        else:
-            arrays = pool.groups(
-                tasks, self.pairs, seed, self.symmetries, self.colours, self.order, self.fixed, self.fill
-            )
-        tensor: Callable[[Any], Any] = torch.from_numpy
-        inputs, input_mask, outputs, output_mask = map(tensor, arrays)
+        is_pair = self.unit == "pair"
+        first = pairs if is_pair else None
+        arrays = pool.draw(
+            tasks, first, self.least, seed, self.symmetries, self.colours, self.order, self.fixed, self.fill
+        )
+        tensors = (torch.from_numpy(array[:, 0] if is_pair else array) for array in arrays)
+        inputs, input_mask, outputs, output_mask = tensors
         return {
             "inputs": inputs,
             "input_mask": input_mask,
             "outputs": outputs,
             "output_mask": output_mask,
-            "task": tensor(tasks),
+            "task": torch.from_numpy(tasks),
         }
 
 
@@ -339,7 +338,7 @@ class SynthDataset(IterableDataset[Batch]):  # type: ignore[misc]
         self._settings: dict[str, Any] = kept | settings
         self._epoch: Any = torch.zeros(1, dtype=torch.int64).share_memory_()
         # Errors in the settings are raised here and not in a worker.
-        _check_settings(**self._settings)
+        Synthesis(**self._settings)
         train, test = self._settings.get("train", 3), self._settings.get("test", 1)
         if self._drawing.least > train + test:
             raise ValueError(f"pairs: expected 1 to {train + test}, of train={train} and test={test}, found {pairs}")

@@ -4,17 +4,16 @@
 //! without a program gets a verdict like any other.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::io;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
 use arc_dsl::{Dialect, EvalError, Grid, Pair, Program, Split, Task, Value};
 use mega_batch::inputs::completions;
-use mega_batch::{Batch, Job, Notice, Outcome, PairResult, Progress, Score, Sink};
+use mega_batch::{Batch, Job, Outcome, PairResult, Score};
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,13 +21,14 @@ use pyo3::types::{PyBytes, PyString};
 use python_pool::Failure;
 
 use crate::arguments;
-use crate::callbacks::{Callbacks, PySink};
-use crate::engine::PyEngine;
-use crate::errors::{Fault, PyEvalError, told};
+use crate::callbacks::Watched;
+use crate::engine::{PyEngine, UNFINISHED};
+use crate::errors::{PyEvalError, told};
 use crate::grids::{self, Place};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
-use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python};
+use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python, in_dialect};
+use crate::progress::ProgressCallback;
 use crate::python_pool::PyPythonPool;
 use crate::results::{VERDICTS, verdict};
 use crate::tasks::{PyTask, dict_of, one_task};
@@ -40,7 +40,7 @@ mod normal;
 use free_python::FreePython;
 pub(crate) use messages::completion;
 use messages::{has_message, of_table};
-use normal::{Normal, Normaliser, sorted};
+use normal::{Normal, Normaliser};
 
 /// The result for one text: the program found in it, and its result on the task.
 ///
@@ -204,7 +204,7 @@ impl PyEvaluated {
     fn line(&self) -> u32 {
         match (&self.bad, &self.error) {
             (Some((line, _)), _) => *line,
-            (None, Some(error)) => error.0.line(),
+            (None, Some(error)) => error.line,
             (None, None) => 0,
         }
     }
@@ -214,7 +214,7 @@ impl PyEvaluated {
     fn reason(&self) -> Option<&str> {
         match (&self.bad, &self.error) {
             (Some((_, reason)), _) => Some(reason),
-            (None, error) => error.as_ref().map(|error| error.0.text()),
+            (None, error) => error.as_ref().map(|error| &*error.message),
         }
     }
 
@@ -273,8 +273,6 @@ const MISMATCH: usize = 1;
 const ERROR: usize = 3;
 const LIMIT: usize = 4;
 
-const UNFINISHED: &str = "the time was over before all programs were run";
-
 /// Line and reason of a text without a program.
 type Bad = (u32, String);
 
@@ -318,13 +316,6 @@ fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl>
         let is_foreign = completions::is_foreign(text, || completions::programs(text, &reading));
         (bad, is_foreign)
     })
-}
-
-fn in_dialect(dialect: Option<Dialect>) -> arc_dsl::Reading {
-    arc_dsl::Reading {
-        dialect,
-        ..arc_dsl::Reading::default()
-    }
 }
 
 /// The tasks, and the index of the task for each of this many texts.
@@ -436,17 +427,8 @@ fn read_texts(texts: &[&str], dialect: Option<Dialect>, workers: usize) -> Vec<R
 struct Member {
     task: u32,
     normal: Normal,
-    /// Its result, once known.
-    result: Option<MemberResult>,
-}
-
-/// Where the result of a member comes from.
-#[derive(Debug, Clone, Copy)]
-struct MemberResult {
-    /// The member that was evaluated: itself or another one of its family.
+    /// The member whose result it has: itself or the first one of its family.
     evaluated: usize,
-    /// The index of the step with the first error, which depends on the order of steps.
-    step: Option<usize>,
 }
 
 /// The texts, and what has to be evaluated for them.
@@ -495,7 +477,7 @@ impl Evaluation {
                 members.push(Member {
                     task,
                     normal: normal.clone(),
-                    result: None,
+                    evaluated: families[family][0],
                 });
                 members.len() - 1
             });
@@ -510,79 +492,18 @@ impl Evaluation {
         }
     }
 
-    /// The members to evaluate next: one of each family and, if that one did not finish, those in another order whose
-    /// result does not follow from it.
-    fn due(&mut self, results: &[TaskResult]) -> Vec<usize> {
-        let mut due = Vec::new();
-        for family in &self.families {
-            let mut limits = Vec::new();
-            let mut is_open = true;
-            for &at in family {
-                let Some(known) = self.members[at]
-                    .result
-                    .filter(|known| known.evaluated == at)
-                else {
-                    continue;
-                };
-                let of = &results[at];
-                if of.counts[ERROR] + of.counts[LIMIT] == 0 {
-                    is_open = false;
-                    for &other in family {
-                        self.members[other].result.get_or_insert(MemberResult {
-                            evaluated: at,
-                            step: None,
-                        });
-                    }
-                    break;
-                }
-                if let (true, Some(step)) = (of.is_at_first_limit(), known.step) {
-                    let steps = &self.members[at].normal.steps;
-                    limits.push((at, steps[step], sorted(&steps[..step])));
-                }
-            }
-            if !is_open {
-                continue;
-            }
-            // A member with the same calls before the one that reached the limit reaches it there too.
-            let has_begun = self.members[family[0]].result.is_some();
-            let mut waiting = HashSet::new();
-            for &at in family {
-                if self.members[at].result.is_some() {
-                    continue;
-                }
-                let steps = &self.members[at].normal.steps;
-                let places = limits.iter().filter_map(|(_, limit, _)| {
-                    let place = steps.iter().position(|step| step == limit)?;
-                    Some((place, sorted(&steps[..place])))
-                });
-                let places: Vec<_> = places.collect();
-                let same = limits.iter().zip(&places);
-                let mut same = same.filter(|((.., before), (_, own))| own == before);
-                if let Some(((evaluated, ..), (place, _))) = same.next() {
-                    self.members[at].result = Some(MemberResult {
-                        evaluated: *evaluated,
-                        step: Some(*place),
-                    });
-                } else if has_begun && limits.is_empty() || waiting.insert(places) {
-                    due.push(at);
-                }
-                // Of equivalent ones only one is evaluated now; the others wait for it.
-            }
-        }
-        due
+    /// The members that are still to be evaluated once the first of each family was: those whose steps are in another
+    /// order than those of a first one that did not finish.
+    fn others(&mut self, results: &[TaskResult]) -> Vec<usize> {
+        let is_open = |family: &&Vec<usize>| {
+            let counts = results[family[0]].counts;
+            counts[ERROR] + counts[LIMIT] > 0
+        };
+        let open = self.families.iter().filter(is_open);
+        let mut others: Vec<_> = open.flat_map(|family| &family[1..]).copied().collect();
+        others.retain(|at| std::mem::replace(&mut self.members[*at].evaluated, *at) != *at);
+        others
     }
-}
-
-/// Collects the results of programs, one job each.
-struct Judge<'a> {
-    tasks: &'a [Task],
-    results: Vec<TaskResult>,
-    keeps_outputs: bool,
-    /// How many evaluations were done before, and the total.
-    before: u64,
-    total: u64,
-    /// Checks for signals.
-    watch: PySink<'a>,
 }
 
 impl TaskResult {
@@ -601,67 +522,41 @@ impl TaskResult {
         };
     }
 
-    /// The index of the step with the first error: a normal program has each step on the line of its number.
-    fn step(&self) -> Option<usize> {
-        (self.error?.line as usize).checked_sub(1)
-    }
-
-    /// Whether it has reached a limit on the first pair, and was not evaluated on others.
-    fn is_at_first_limit(&self) -> bool {
-        self.verdicts.first() == Some(&VERDICTS[LIMIT]) && self.internal.is_none()
-    }
-
-    /// Pairs not evaluated after a limit count as reaching it.
-    fn skip(&mut self, task: &Task, train_only: bool, keeps_outputs: bool) {
-        let tests: &[Pair] = if train_only { &[] } else { &task.test };
-        for pair in task.train.iter().chain(tests) {
-            self.count(LIMIT, pair, None);
-        }
-        if keeps_outputs {
-            self.outputs.extend(tests.iter().map(|_| None));
-        }
-    }
-}
-
-impl Sink for Judge<'_> {
-    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
-        let of_program = &mut self.results[job.program as usize];
-        let task = &self.tasks[job.task as usize];
+    /// Takes the result on the next pair.
+    fn take(&mut self, task: &Task, result: PairResult, keeps_outputs: bool) {
         let mut pairs = task.splits().filter(|(of, _)| *of == result.pair.split);
         let pair = pairs
             .next()
             .and_then(|(_, of)| of.get(result.pair.index as usize));
         if let Some(pair) = pair {
-            let verdict = verdict(&result.outcome);
-            of_program.count(verdict.into(), pair, result.score);
+            self.count(verdict(&result.outcome).into(), pair, result.score);
         }
         match result.outcome {
             Outcome::Error(error) | Outcome::Limit(error) => {
-                of_program.error.get_or_insert(*error);
+                self.error.get_or_insert(*error);
             }
             Outcome::Internal(message) => {
-                of_program.internal.get_or_insert(message.to_string());
+                self.internal.get_or_insert(message.to_string());
             }
             Outcome::Python(failure) => {
-                of_program.failure.get_or_insert(failure);
+                self.failure.get_or_insert(failure);
             }
             Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => {}
         }
-        if self.keeps_outputs && result.pair.split == Split::Test {
+        if keeps_outputs && result.pair.split == Split::Test {
             let output = result.output.as_ref().and_then(Value::as_grid);
-            of_program.outputs.push(output.map(Cow::into_owned));
+            self.outputs.push(output.map(Cow::into_owned));
         }
-        Ok(())
     }
 
-    fn progress(&mut self, mut progress: Progress) {
-        progress.done += self.before;
-        progress.total = self.total;
-        self.watch.progress(progress);
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        self.watch.notice(notice);
+    /// Pairs not evaluated after a limit count as reaching it.
+    fn skip(&mut self, task: &Task, train_only: bool, keeps_outputs: bool) {
+        for pair in evaluated_pairs(task, train_only) {
+            self.count(LIMIT, pair, None);
+        }
+        if keeps_outputs && !train_only {
+            self.outputs.extend(task.test.iter().map(|_| None));
+        }
     }
 }
 
@@ -678,11 +573,32 @@ fn parted(task: &Task) -> (Task, Task) {
     (first, others)
 }
 
-/// The pairs that are evaluated and whose output is known.
-fn known_pairs(task: &Task, train_only: bool) -> impl Iterator<Item = &Pair> {
+/// The pairs that are evaluated.
+fn evaluated_pairs(task: &Task, train_only: bool) -> impl Iterator<Item = &Pair> {
     let tests: &[Pair] = if train_only { &[] } else { &task.test };
-    let pairs = task.train.iter().chain(tests);
-    pairs.filter(|pair| pair.output.is_some())
+    task.train.iter().chain(tests)
+}
+
+/// The number of those whose output is known.
+fn known_pairs(task: &Task, train_only: bool) -> u32 {
+    let pairs = evaluated_pairs(task, train_only);
+    pairs.filter(|pair| pair.output.is_some()).count() as u32
+}
+
+/// The batch with one job for each program.
+fn listed<'a>(
+    programs: &'a [Program],
+    tasks: &'a [Task],
+    jobs: &[Job],
+    train_only: bool,
+) -> PyResult<Batch<'a>> {
+    let batch = Batch::listed(programs, tasks, jobs.to_vec())
+        .map_err(|error| crate::internal(&error.to_string()))?;
+    Ok(if train_only {
+        batch.train_only()
+    } else {
+        batch
+    })
 }
 
 /// Runs a batch with one job for each program, after `before` evaluations of a `total`. Returns the results of the
@@ -691,25 +607,23 @@ fn judged(
     engine: &PyEngine,
     py: Python<'_>,
     batch: &Batch<'_>,
-    results: Vec<TaskResult>,
+    mut results: Vec<TaskResult>,
     (before, total): (u64, u64),
-    callbacks: &Callbacks,
+    progress: &ProgressCallback,
 ) -> PyResult<(Vec<TaskResult>, u64)> {
-    let options = engine.options();
-    let mut judge = Judge {
-        tasks: batch.tasks(),
-        results,
-        keeps_outputs: options.keep_outputs,
-        before,
-        total,
-        watch: PySink::new(callbacks, options, engine.cancelled()),
+    let keeps_outputs = engine.options().keep_outputs;
+    let take = |job: Job, result: PairResult| {
+        let task = &batch.tasks()[job.task as usize];
+        results[job.program as usize].take(task, result, keeps_outputs);
+        Ok(())
     };
-    let run = engine.with_runner(py, |runner| runner.run_into(batch, &mut judge))?;
-    let (summary, _) = judge.watch.finish(py, run)?;
+    let mut sink = Watched::new(take, progress, engine.cancelled()).among(before, total);
+    let run = engine.with_runner(py, |runner| runner.run_into(batch, &mut sink))?;
+    let (summary, _) = sink.finish(py, run)?;
     if !summary.is_complete() {
         return Err(PyOSError::new_err(UNFINISHED));
     }
-    Ok((judge.results, summary.totals.evaluations))
+    Ok((results, summary.totals.evaluations))
 }
 
 /// Evaluates the members; the evaluations `beside` these are still to do. Returns their results by index; those that
@@ -719,7 +633,7 @@ fn evaluate_members(
     py: Python<'_>,
     evaluation: &mut Evaluation,
     train_only: bool,
-    callbacks: &Callbacks,
+    progress: &ProgressCallback,
     beside: u64,
 ) -> PyResult<Vec<TaskResult>> {
     let options = engine.options();
@@ -729,17 +643,12 @@ fn evaluate_members(
     let mut results: Vec<_> = members.map(|_| TaskResult::default()).collect();
     let evaluations = |jobs: &[Job], tasks: &[Task]| {
         let tasks = jobs.iter().map(|job| &tasks[job.task as usize]);
-        let pairs =
-            tasks.map(|task| task.train.len() + if train_only { 0 } else { task.test.len() });
-        pairs.sum::<usize>() as u64
+        let pairs = tasks.map(|task| evaluated_pairs(task, train_only).count() as u64);
+        pairs.sum::<u64>()
     };
-    let (mut before, mut has_begun) = (0, false);
+    let mut before = 0;
+    let mut due: Vec<_> = evaluation.families.iter().map(|family| family[0]).collect();
     loop {
-        let due = guard::engine(py, || evaluation.due(&results))?;
-        if due.is_empty() && has_begun {
-            break;
-        }
-        has_begun = true;
         let programs: Vec<_> = due
             .iter()
             .map(|at| evaluation.members[*at].normal.program.clone())
@@ -753,15 +662,9 @@ fn evaluate_members(
         let mut of_due: Vec<_> = due.iter().map(|_| TaskResult::default()).collect();
         let mut total = beside + before + evaluations(&jobs, &evaluation.tasks);
         for tasks in [&first, &others] {
-            let batch = Batch::listed(&programs, tasks, jobs.clone())
-                .map_err(|error| crate::internal(&error.to_string()))?;
-            let batch = if train_only {
-                batch.train_only()
-            } else {
-                batch
-            };
+            let batch = listed(&programs, tasks, &jobs, train_only)?;
             let made;
-            (of_due, made) = judged(engine, py, &batch, of_due, (before, total), callbacks)?;
+            (of_due, made) = judged(engine, py, &batch, of_due, (before, total), progress)?;
             jobs.retain(|job| {
                 let counts = of_due[job.program as usize].counts;
                 let is_wrong = counts[MISMATCH] + counts[ERROR] > 0;
@@ -776,15 +679,14 @@ fn evaluate_members(
             }
             // Pairs after a wrong one count, evaluated or not.
             let task = &evaluation.tasks[job.task as usize];
-            of.known = known_pairs(task, train_only).count() as u32;
-            evaluation.members[*at].result = Some(MemberResult {
-                evaluated: *at,
-                step: of.step(),
-            });
+            of.known = known_pairs(task, train_only);
             results[*at] = of;
         }
+        due = evaluation.others(&results);
+        if due.is_empty() {
+            return Ok(results);
+        }
     }
-    Ok(results)
 }
 
 /// Evaluates texts: see `mega_batch.evaluate`.
@@ -798,40 +700,34 @@ pub(crate) fn evaluate(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Vec<PyEvaluated>> {
     let py = texts.py();
-    let texts: Vec<Result<String, String>> = match texts.cast::<PyString>() {
-        Ok(_) => {
-            return Err(PyTypeError::new_err(
-                "texts: expected a list of texts, found one str",
-            ));
+    if texts.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "texts: expected a list of texts, found one str",
+        ));
+    }
+    if dict_of(texts)?.is_some() {
+        return Err(PyTypeError::new_err(
+            "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
+        ));
+    }
+    let expected = |found| Place::Named("texts").expected("a list of texts", found);
+    let mut found = None;
+    let items = texts.try_iter().map_err(|_| expected(texts))?;
+    let items = items.map(|item| {
+        let item = of_table(item?)?;
+        let text = completion(&item);
+        // None is what some samplers return in place of a text.
+        if text.is_err() && !item.is_none() && !has_message(&item) {
+            found.get_or_insert(item);
         }
-        Err(_) if dict_of(texts)?.is_some() => {
-            return Err(PyTypeError::new_err(
-                "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
-            ));
-        }
-        Err(_) => match texts.try_iter() {
-            Ok(items) => {
-                let mut found = None;
-                let texts = items.map(|item| {
-                    let item = of_table(item?)?;
-                    let text = completion(&item);
-                    // None is what some samplers return in place of a text.
-                    if text.is_err() && !item.is_none() && !has_message(&item) {
-                        found.get_or_insert(item);
-                    }
-                    Ok(text)
-                });
-                let texts: Vec<_> = texts.collect::<PyResult<_>>()?;
-                if let Some(found) = found.filter(|_| texts.iter().all(Result::is_err)) {
-                    return Err(Place::Named("texts").expected("a list of texts", &found));
-                }
-                texts
-            }
-            Err(_) => return Err(Place::Named("texts").expected("a list of texts", texts)),
-        },
-    };
+        Ok(text)
+    });
+    let texts: Vec<Result<String, String>> = items.collect::<PyResult<_>>()?;
+    if let Some(found) = found.filter(|_| texts.iter().all(Result::is_err)) {
+        return Err(expected(&found));
+    }
     let tasks = read_tasks(tasks, texts.len())?;
-    let callbacks = Callbacks::new(None, progress, 1)?;
+    let progress = ProgressCallback::new(py, progress, "evaluation")?;
     if !engine.options().scores {
         return Err(PyValueError::new_err(
             "evaluate: expected an engine with scores=True",
@@ -844,20 +740,19 @@ pub(crate) fn evaluate(
         Some((_, free)) => free.pairs(train_only)?,
         None => 0,
     };
-    let results = evaluate_members(engine, py, &mut evaluation, train_only, &callbacks, beside)?;
+    let results = evaluate_members(engine, py, &mut evaluation, train_only, &progress, beside)?;
     let mut free = match free {
         Some((pool, free)) => {
             let before = results
                 .iter()
                 .map(|result| result.verdicts.len() as u64)
                 .sum();
-            let (evaluation, callbacks) = ((&evaluation, train_only), (&callbacks, before));
-            free.evaluate(py, pool, engine, evaluation, callbacks)?
+            let (evaluation, progress) = ((&evaluation, train_only), (&progress, before));
+            free.evaluate(py, pool, engine, evaluation, progress)?
         }
         None => HashMap::new(),
     };
     let results: Vec<_> = results.into_iter().map(Arc::new).collect();
-    let none = Arc::new(TaskResult::default());
     let evaluated = evaluation
         .read
         .iter()
@@ -873,19 +768,20 @@ pub(crate) fn evaluate(
                 PyEvaluated::without_program((*line, format!("{reason}{hint}")))
             }),
             Ok((program, lines, at)) => {
-                let known = evaluation.members[*at].result;
-                let result = known.map_or(&none, |known| &results[known.evaluated]);
+                let result = &results[evaluation.members[*at].evaluated];
                 let error = result.error.map(|mut error| {
-                    let line = known.and_then(|known| lines.get(known.step?));
+                    // A normal program has each step on the line of its number.
+                    let step = (error.line as usize).checked_sub(1);
+                    let line = step.and_then(|step| lines.get(step));
                     error.line = line.copied().unwrap_or(error.line);
-                    Fault::from(&error)
+                    PyEvalError::from(&error)
                 });
-                let internal = || result.internal.as_deref().map(Fault::internal);
+                let internal = || result.internal.as_deref().map(PyEvalError::internal);
                 PyEvaluated {
                     program: Some(program.clone()),
                     bad: None,
                     language: Some("dsl"),
-                    error: error.or_else(internal).map(PyEvalError),
+                    error: error.or_else(internal),
                     result: Arc::clone(result),
                 }
             }

@@ -1,18 +1,10 @@
 //! How notebooks and terminals display grids.
 
-use std::fmt::Write as _;
-
-use arc_dsl::{Grid, PALETTE};
+use arc_dsl::Grid;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::grids::{self, Place};
-
-/// The side of a cell in a notebook, in pixels.
-const CELL: usize = 12;
-
-/// The colour of cells with none of ARC's colours.
-const OTHER: (u8, u8, u8) = (0xff, 0xff, 0xff);
 
 /// A grid that displays itself: in colours in a notebook, by `str` in a terminal.
 ///
@@ -80,46 +72,13 @@ impl PyGrid {
         (py.get_type::<Self>().into_any(), (self.tolist(),))
     }
 
-    fn _repr_html_(&self) -> String {
-        svg(&self.0)
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        html(slf.as_any(), "svg")
     }
 }
 
-/// A grid as SVG.
-pub(crate) fn svg(grid: &Grid) -> String {
-    let (height, width) = (grid.height() * CELL, grid.width() * CELL);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         shape-rendering=\"crispEdges\">"
-    );
-    for (i, row) in grid.rows().enumerate() {
-        for (j, &colour) in row.iter().enumerate() {
-            let of_palette = usize::try_from(colour).ok().and_then(|at| PALETTE.get(at));
-            let (r, g, b) = *of_palette.unwrap_or(&OTHER);
-            let (x, y) = (j * CELL, i * CELL);
-            // Writing into a string does not fail.
-            let _ = write!(
-                text,
-                "<rect x=\"{x}\" y=\"{y}\" width=\"{CELL}\" height=\"{CELL}\" \
-                 fill=\"#{r:02x}{g:02x}{b:02x}\" stroke=\"#555\" stroke-width=\"0.5\"/>"
-            );
-        }
-    }
-    text + "</svg>"
-}
-
-/// Input and output of a pair side by side, as table cells.
-pub(crate) fn pair_cells(pair: &arc_dsl::Pair) -> String {
-    let output = pair.output.as_ref().map_or_else(|| "?".to_owned(), svg);
-    format!(
-        "<td>{}</td><td>&rarr;</td><td>{output}</td>",
-        svg(&pair.input)
-    )
-}
-
-/// Escapes text for HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+/// How a notebook displays an object, by this function of `mega_batch._html`.
+pub(crate) fn html<'py>(of: &Bound<'py, PyAny>, function: &str) -> PyResult<Bound<'py, PyAny>> {
+    let module = of.py().import("mega_batch._html")?;
+    module.call_method1(function, (of,))
 }

@@ -9,9 +9,10 @@ use mega_batch::{Batch, Job};
 use pyo3::prelude::*;
 use python_pool::FailureKind;
 
-use super::{Evaluation, PyEvaluated, TaskResult, judged, known_pairs};
-use crate::engine::{Callbacks, PyEngine};
-use crate::errors::{Fault, PyEvalError};
+use super::{Evaluation, PyEvaluated, TaskResult, judged, known_pairs, listed};
+use crate::engine::PyEngine;
+use crate::errors::PyEvalError;
+use crate::progress::ProgressCallback;
 use crate::python_pool::PyPythonPool;
 
 /// The texts to run.
@@ -60,13 +61,7 @@ impl FreePython {
     }
 
     fn batch(&self, train_only: bool) -> PyResult<Batch<'_>> {
-        let batch = Batch::listed(&self.programs, &self.tasks, self.jobs.clone())
-            .map_err(|error| crate::internal(&error.to_string()))?;
-        Ok(if train_only {
-            batch.train_only()
-        } else {
-            batch
-        })
+        listed(&self.programs, &self.tasks, &self.jobs, train_only)
     }
 
     /// How many pairs they are evaluated on.
@@ -81,15 +76,15 @@ impl FreePython {
         pool: &PyPythonPool,
         engine: &PyEngine,
         (evaluation, train_only): (&Evaluation, bool),
-        (callbacks, before): (&Callbacks, u64),
+        (progress, before): (&ProgressCallback, u64),
     ) -> PyResult<HashMap<usize, PyEvaluated>> {
         let batch = self.batch(train_only)?.with_python(pool.pool(py)?);
         let results = self.texts.iter().map(|_| TaskResult::default()).collect();
         let total = before + batch.evaluations();
-        let (results, _) = judged(engine, py, &batch, results, (before, total), callbacks)?;
+        let (results, _) = judged(engine, py, &batch, results, (before, total), progress)?;
         let texts = self.texts.iter().zip(&self.jobs).zip(results);
         let evaluated = texts.map(|((at, job), mut result)| {
-            result.known = known_pairs(batch.task(*job), train_only).count() as u32;
+            result.known = known_pairs(batch.task(*job), train_only);
             let evaluated = match &result.failure {
                 Some(failure) if failure.kind == FailureKind::NoProgram => {
                     PyEvaluated::without_program(match &evaluation.read[*at] {
@@ -102,7 +97,7 @@ impl FreePython {
                     program: None,
                     bad: None,
                     language: Some("python"),
-                    error: failure.as_deref().map(|it| PyEvalError(Fault::python(it))),
+                    error: failure.as_deref().map(PyEvalError::python),
                     result: Arc::new(result),
                 },
             };

@@ -5,23 +5,33 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 
 use crate::grids::type_name;
 
+/// The value under a key, if the object is a dict that has it.
+fn get<'py>(object: &Bound<'py, PyAny>, key: &str) -> Option<Bound<'py, PyAny>> {
+    object.cast::<PyDict>().ok()?.get_item(key).ok()?
+}
+
+/// The text of a `str`. Half of a surrogate pair is not a character, and occurs in no program.
+fn text(object: &Bound<'_, PyAny>) -> Option<String> {
+    let text = object.cast::<PyString>().ok()?;
+    Some(text.to_string_lossy().into_owned())
+}
+
 /// The text of a model's completion: a `str`, a message with "content", or the assistant's last message in a list.
 /// Otherwise why there is none.
 pub(crate) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
-    if let Ok(text) = object.cast::<PyString>() {
-        // Half of a surrogate pair is not a character, and occurs in no program.
-        return Ok(text.to_string_lossy().into_owned());
+    if let Some(text) = text(object) {
+        return Ok(text);
     }
     let expected = || {
         let found = type_name(object);
         format!("expected text, a message with \"content\", or a list of these, found {found}")
     };
-    if let Ok(message) = object.cast::<PyDict>() {
-        let content = message.get_item("content").ok().flatten();
+    if object.is_instance_of::<PyDict>() {
+        let content = get(object, "content");
         let is_empty = content
             .as_ref()
             .is_none_or(|it| !it.is_truthy().unwrap_or(true));
-        if is_empty && let Some(arguments) = tool_call(message) {
+        if is_empty && let Some(arguments) = tool_call(object) {
             return Ok(arguments);
         }
         let content = content.ok_or_else(expected)?;
@@ -30,30 +40,23 @@ pub(crate) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
         };
         // Content in parts, of which only text counts.
         let texts = parts.iter().filter_map(|part| {
-            let text = match part.cast::<PyDict>() {
-                Ok(part) => part.get_item("text").ok()??,
-                Err(_) => part,
-            };
-            Some(text.cast::<PyString>().ok()?.to_string_lossy().into_owned())
+            let is_dict = part.is_instance_of::<PyDict>();
+            text(&if is_dict { get(&part, "text")? } else { part })
         });
-        let text: String = texts.collect();
-        let calls = parts.iter().rev();
-        let mut calls = calls.filter_map(|part| as_arguments(part.cast::<PyDict>().ok()?, "input"));
-        return Ok(calls.next().unwrap_or(text));
+        let texts: String = texts.collect();
+        let mut parts = parts.iter().rev();
+        let call = parts.find_map(|part| as_arguments(&part, "input"));
+        return Ok(call.unwrap_or(texts));
     }
     let messages: Vec<_> = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
         (Ok(list), _) => list.iter().collect(),
         (_, Ok(tuple)) => tuple.iter().collect(),
         _ => return Err(expected()),
     };
-    let is_assistants = |message: &Bound<'_, PyAny>| {
-        let role = message.cast::<PyDict>().ok()?.get_item("role").ok()??;
-        Some(role.cast::<PyString>().ok()?.to_string_lossy() == "assistant")
+    let is_assistants = |message: &&Bound<'_, PyAny>| {
+        get(message, "role").and_then(|role| text(&role)).as_deref() == Some("assistant")
     };
-    let last = messages
-        .iter()
-        .rfind(|message| is_assistants(message) == Some(true))
-        .or(messages.last());
+    let last = messages.iter().rfind(is_assistants).or(messages.last());
     match last {
         Some(last) if !last.is_instance_of::<PyList>() && !last.is_instance_of::<PyTuple>() => {
             completion(last)
@@ -79,27 +82,19 @@ pub(super) fn of_table(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// The arguments of a message's last tool call, as JSON.
-fn tool_call(message: &Bound<'_, PyDict>) -> Option<String> {
-    let calls = message.get_item("tool_calls").ok()??;
+fn tool_call(message: &Bound<'_, PyAny>) -> Option<String> {
+    let calls = get(message, "tool_calls")?;
     let call = calls.cast::<PyList>().ok()?.iter().next_back()?;
-    let call = call.cast::<PyDict>().ok()?;
-    let function = call.get_item("function").ok()?;
-    let call = function
-        .as_ref()
-        .map_or(Some(call), |it| it.cast::<PyDict>().ok())?;
-    as_arguments(call, "arguments")
+    as_arguments(&get(&call, "function").unwrap_or(call), "arguments")
 }
 
-/// The value under a key as JSON: non-empty text, or an object.
-fn as_arguments(call: &Bound<'_, PyDict>, key: &str) -> Option<String> {
-    let arguments = call.get_item(key).ok()??;
-    if let Ok(text) = arguments.cast::<PyString>() {
-        return Some(text.to_string_lossy().into_owned());
+/// The value under a key as JSON: text, or an object.
+fn as_arguments(call: &Bound<'_, PyAny>, key: &str) -> Option<String> {
+    let arguments = get(call, key)?;
+    if !arguments.is_instance_of::<PyDict>() {
+        return text(&arguments);
     }
-    arguments.cast::<PyDict>().ok()?;
     let json = call.py().import("json").ok()?;
-    json.call_method1("dumps", (arguments,))
-        .ok()?
-        .extract()
-        .ok()
+    let json = json.call_method1("dumps", (arguments,)).ok()?;
+    json.extract().ok()
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use arc_dsl::{Callee, Operand, Program, ProgramBuilder, Slot};
+use arc_dsl::{Callee, Operand, Program, ProgramBuilder};
 use arc_form::{Op, Options, Region, Specialiser};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -11,8 +11,6 @@ use xxhash_rust::xxh3::xxh3_128;
 #[derive(Debug, Clone)]
 pub(super) struct Normal {
     pub(super) program: Program,
-    /// The hash of each step: equal for equal calls on equal arguments, whatever variables are called.
-    pub(super) steps: Box<[u128]>,
     /// The line of each step in the text.
     pub(super) lines: Box<[u32]>,
     /// Equal for programs of the same steps in the same order.
@@ -34,7 +32,7 @@ impl Normaliser {
         let program = without.as_ref().unwrap_or(program);
         let lines = program.steps().iter().map(|step| step.line).collect();
         let program = program.clone().with_lines(1..);
-        let (steps, output) = hashes(&program);
+        let (mut steps, output) = hashes(&program);
         let whole = |steps: &[u128]| {
             let mut bytes = Vec::with_capacity(16 * steps.len() + 17);
             bytes.push(program.dialect() as u8);
@@ -42,11 +40,12 @@ impl Normaliser {
             bytes.extend(steps.iter().flat_map(|step| step.to_le_bytes()));
             xxh3_128(&bytes)
         };
+        let same = whole(&steps);
+        steps.sort_unstable();
         Normal {
-            same: whole(&steps),
-            family: whole(&sorted(&steps)),
+            same,
+            family: whole(&steps),
             program,
-            steps: steps.into(),
             lines,
         }
     }
@@ -94,10 +93,7 @@ impl Normaliser {
                 continue;
             }
             let callee = match step.callee {
-                Callee::Slot(slot) => match renamed(&variables, &Operand::Slot(slot))? {
-                    Operand::Slot(slot) => Callee::Slot(slot),
-                    _ => return None,
-                },
+                Callee::Slot(slot) => variables[slot.index()].as_ref()?.callee()?,
                 callee => callee,
             };
             let arguments = step.arguments.iter();
@@ -112,39 +108,23 @@ impl Normaliser {
     }
 }
 
-pub(super) fn sorted(steps: &[u128]) -> Vec<u128> {
-    let mut sorted = steps.to_vec();
-    sorted.sort_unstable();
-    sorted
-}
-
 /// The steps that the output, or one of the steps to keep, depends on.
 fn needed(program: &Program, stays: impl Fn(usize) -> bool) -> Vec<bool> {
-    fn mark(needed: &mut [bool], slot: Slot, inputs: usize) {
-        if let Some(step) = slot.index().checked_sub(inputs) {
-            needed[step] = true;
-        }
-    }
     let inputs = program.inputs().len();
-    let mut needed = vec![false; program.steps().len()];
-    if let Operand::Slot(slot) = program.output() {
-        mark(&mut needed, *slot, inputs);
+    // Also of the inputs.
+    let mut needed = vec![false; program.variables().len()];
+    if let Some(slot) = program.output().slot() {
+        needed[slot.index()] = true;
     }
     for (at, step) in program.steps().iter().enumerate().rev() {
-        needed[at] |= stays(at);
-        if !needed[at] {
-            continue;
-        }
-        if let Callee::Slot(slot) = step.callee {
-            mark(&mut needed, slot, inputs);
-        }
-        for argument in &step.arguments {
-            if let Operand::Slot(slot) = argument {
-                mark(&mut needed, *slot, inputs);
+        needed[inputs + at] |= stays(at);
+        if needed[inputs + at] {
+            for slot in step.reads() {
+                needed[slot.index()] = true;
             }
         }
     }
-    needed
+    needed.split_off(inputs)
 }
 
 /// Whether a region has an instruction that always fails.
@@ -167,7 +147,8 @@ fn mark_lines(region: &Region, stays: &mut [bool]) {
     }
 }
 
-/// A hash of each step's value, and one of the returned value.
+/// A hash of each step's value, equal for equal calls on equal arguments, whatever variables are called, and one of the
+/// returned value.
 fn hashes(program: &Program) -> (Vec<u128>, u128) {
     let inputs = program.inputs().len();
     let mut variables: Vec<u128> = (0..inputs as u128).collect();
