@@ -44,10 +44,10 @@ def overtime(*_):
 
 
 def hashes_by_address(value):
-    """Whether it holds a function, or None where that has no hash of its own: before CPython 3.12."""
+    """Whether it holds a function, NaN, or None where that has no hash of its own: before CPython 3.12."""
     if isinstance(value, (tuple, frozenset, set)):
         return any(map(hashes_by_address, value))
-    return callable(value) or (value is None and sys.version_info < (3, 12))
+    return callable(value) or value != value or (value is None and sys.version_info < (3, 12))
 
 
 def literal(value, named):

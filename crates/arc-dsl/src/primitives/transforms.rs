@@ -242,7 +242,9 @@ fn mirror(primitive: Primitive) -> (How, fn(Bounds, Loc) -> Loc) {
 
 /// A mirrored patch, whose colours may be any values.
 fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
-    if let Some(patch) = as_patch(patch) {
+    if let Value::Indices(_) | Value::Object(_) = patch
+        && let Some(patch) = as_patch(patch)
+    {
         let patch = patch.borrow();
         let (how, to) = mirror(primitive);
         let bounds = Bounds::of(patch.locs())?;
@@ -525,6 +527,16 @@ mod tests {
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()
+    }
+
+    /// The right value is CPython's.
+    #[test]
+    fn a_set_with_truth_values_is_mirrored_in_its_order() {
+        let text = "frozenset({(7, 7), (6, 5), (5, 8), (True, True), (6, 8), (5, 7), (7, 6), (5, 6), (7, 5), (7, 8)})";
+        let expected = "frozenset({(7, 4), (7, 1), (6, 1), (True, 8), (5, 1), (6, 4), (7, 3), (7, 2), (5, 3), (5, 2)})";
+        let patch = crate::parse_value(text).unwrap();
+        let found = call(Primitive::Vmirror, &[&patch]).unwrap();
+        assert_eq!(found.to_string(), expected);
     }
 
     #[test]
