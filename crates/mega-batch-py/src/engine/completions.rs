@@ -809,6 +809,12 @@ pub(crate) fn evaluate(
                 "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
             ));
         }
+        // Its elements are the names of its columns.
+        Err(_) if texts.hasattr("columns")? => {
+            return Err(PyTypeError::new_err(
+                "texts: expected a list of texts, found a table: one of its columns is such a list",
+            ));
+        }
         Err(_) => match texts.try_iter() {
             Ok(items) => {
                 let mut found = None;
