@@ -18,7 +18,7 @@ pub use file::{FileForm, FileProgram, FileTask, TaskFile, bare_id};
 pub use seeds::MAX_CELLS;
 pub use solutions::{Solution, Solutions};
 pub use submission::{SubmissionFile, SubmittedGrid, SubmittedTask};
-pub use text::{broken_json, wide_text};
+pub use text::{broken_json, utf8};
 
 /// The most rows and columns that a grid of the ARC data, and of a submission, has.
 pub const MAX_SIDE: usize = 30;

@@ -6,7 +6,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, Program, TaskError, says_no_task, wide_text};
+use arc_dsl::{ParseError, Program, TaskError, says_no_task, utf8};
 use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
@@ -140,7 +140,7 @@ impl std::error::Error for InputError {}
 
 /// Reads a file of UTF-8 text, plain or compressed. The size limits of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
-    text(file, unpacked(file)?)
+    text(file, &unpacked(file)?)
 }
 
 /// The files in a folder whose names are wanted; none of them is an error.
@@ -158,6 +158,9 @@ pub(crate) fn json_files(folder: &Path) -> Walk {
     let is_wanted = |name: &str| is_json(name) && !ends_with_one(name, &TABLE_EXTENSIONS);
     files(folder, is_wanted, "files of attempts (*.json)")
 }
+
+/// What is wrong with most files that cannot be unpacked.
+const DAMAGED: &str = "it is damaged or incomplete";
 
 /// The extensions of compressed files.
 const PACKED_EXTENSIONS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
@@ -438,24 +441,9 @@ fn unreadable(file: &Path, error: &io::Error) -> InputError {
     }
 }
 
-fn text(file: &Path, bytes: Vec<u8>) -> Result<String, InputError> {
-    if let Some(name) = wide_text(&bytes) {
-        let message = format!("{name} text: expected UTF-8");
-        return Err(InputError::at(file, 1, 1, message));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let bytes = error.as_bytes();
-        let (before, rest) = bytes.split_at(error.utf8_error().valid_up_to());
-        let mut lines = before.split(|&byte| byte == b'\n');
-        let column = lines.next_back().map_or(0, <[u8]>::len) + 1;
-        let line = lines.count() + 1;
-        InputError::at(
-            file,
-            line,
-            column,
-            format!("not UTF-8 text: byte 0x{:02x}", rest[0]),
-        )
-    })
+fn text(file: &Path, bytes: &[u8]) -> Result<String, InputError> {
+    let text = utf8(bytes).map_err(|error| InputError::in_tasks(file, error))?;
+    Ok(text.to_owned())
 }
 
 /// The programs read from files.

@@ -26,7 +26,9 @@ def answer(tries, entry, given):
         try:
             return last_of(blocks, entry, given)
         except NoProgram as error:
-            missing = error
+            # Without blocks, more is known of a text that is Python as a whole.
+            if blocks or not isinstance(missing, NoEntry):
+                missing = error
     raise missing
 
 

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
@@ -47,6 +48,8 @@ pub struct TaskFile {
     pub solutions: Solutions,
     /// Errors in the rest.
     pub errors: Vec<TaskError>,
+    /// What takes the place of an error, by its index, where programs are expected.
+    of_programs: Vec<(usize, TaskError)>,
 }
 
 /// A task of a file.
@@ -87,17 +90,22 @@ pub struct FileProgram {
     /// The JSON path to it.
     pub path: String,
     /// The key that it stands under, if that is one for programs.
-    pub key: Option<&'static str>,
+    pub key: Option<String>,
     /// Other such keys beside it, which hold programs, too.
-    pub others: Vec<&'static str>,
+    pub others: Vec<String>,
+    /// Whether the file says the id, which is its name with or without a number otherwise.
+    pub is_said: bool,
 }
 
 impl FileProgram {
     /// Whether it is what a language model has answered, with a program in it, rather than a program.
     #[must_use]
     pub fn is_answer(&self) -> bool {
-        self.key.is_some_and(|key| ANSWER_KEYS.contains(&key))
-            || self.text.trim_start().starts_with("```")
+        let rank = self.key.as_deref().and_then(rank_of);
+        let code = self.text.find("def ").unwrap_or(self.text.len());
+        // What stands before a function is prose or thoughts.
+        let marks = ["```", "<think>"].map(|mark| self.text.find(mark));
+        rank >= Some(FIRST_ANSWER) || marks.into_iter().flatten().any(|mark| mark < code)
     }
 }
 
@@ -105,56 +113,58 @@ impl FileProgram {
 const MAX_DEPTH: usize = 3;
 
 /// The keys under which a row gives the number of its test input.
-const TEST_INDEX_KEYS: [&str; 11] = [
-    "test_index",
-    "pair_index",
-    "question_index",
-    "test_input_index",
-    "test_case_index",
-    "test_idx",
-    "pair_idx",
-    "question_idx",
-    "test_input_idx",
-    "test_case",
-    "test_id",
-];
+const TEST_INDEX_KEYS: &str = "test_index pair_index question_index test_input_index test_case_index test_idx pair_idx \
+     question_idx test_input_idx test_case test_id";
 
 /// The keys under which an object beside other things holds one task.
-const WRAPPERS: [&str; 6] = ["task", "data", "problem", "puzzle", "item", "content"];
+const WRAPPERS: &str = "task data problem puzzle item content row result";
+
+/// The one of them under which the server of a hub for data sets has a row.
+const ROW: &str = "row";
 
 /// The maximum number of keys that an error names.
 const KEYS_TOLD: usize = 6;
 
-/// The keys for the text of a program, in order of preference.
-const PROGRAM_KEYS: [&str; 9] = [
-    "program",
-    "source",
-    "code",
-    "generated_code",
-    "function",
-    "solution",
-    "response",
-    "completion",
-    MESSAGES,
-];
+/// The words with which a key for the text of a program ends, in order of preference: `code`, `generated_code`, `codes`.
+const PROGRAM_WORDS: &str = "program source code function solver script dsl solution response completion generation \
+     prediction answer output text content result choice candidate sample assistant chosen target message conversation";
 
-/// Those of them under which a model's answer is.
-const ANSWER_KEYS: [&str; 4] = ["solution", "response", "completion", MESSAGES];
+/// From which of them on it is what a language model has answered.
+const FIRST_ANSWER: usize = 7;
 
-/// The key for a conversation, the last of whose texts by the model is its answer.
-const MESSAGES: &str = "messages";
+/// The words of keys for what the model was asked or thought.
+const NO_ANSWER: &str = "prompt system user input instruction question rejected reasoning";
+
+/// The keys under which answers of models are in what services return, and in conversations.
+const ANSWER_PARTS: &str = "message content text parts value body choices candidates outputs output response result completion tool_calls \
+     function arguments";
 
 const TASK: &str = "a task: an object with the keys `train` and `test`";
 
 /// What an error expects in place of [`TASK`] in a file of programs.
-const PROGRAM: &str = "a program: the key `program` with its text, beside `task_id`";
+const PROGRAM: &str = "a program: the key `program` (or `code`, `solution`, `response`, ..) with its text, beside `task_id`";
 
 type Entries<'a> = [(String, &'a RawValue)];
 
 impl TaskFile {
     /// The keys under which a task may give its id, in order of preference; the last ones count only if its metadata have
     /// none of the others.
-    pub const ID_KEYS: [&str; 6] = ["task_id", "task_key", "id", "name", "question_id", "index"];
+    pub const ID_KEYS: [&str; 13] = [
+        "task_id",
+        "taskId",
+        "task_key",
+        "puzzle_id",
+        "problem_id",
+        // Beside the `id` of a request.
+        "custom_id",
+        "id",
+        "task",
+        "task_name",
+        "name",
+        "uid",
+        "question_id",
+        "index",
+    ];
 
     /// Reads the text of a file. `name` is its file name without an extension. It is the id of the task if the file
     /// holds one task, unless the name is just a number or a generic word and the task gives its own id
@@ -163,7 +173,11 @@ impl TaskFile {
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
         // A model's answer may be JSON.
-        let is_kept = |key: &str| key == "content" || key == "text" || PROGRAM_KEYS.contains(&key);
+        let is_kept = |key: &str, text: &str| {
+            (rank_of(key).is_some() || key == "arguments")
+                && is_program(text)
+                && !text.contains("\"role\"")
+        };
         match Text::new(&without_strings(text, is_kept)) {
             Ok(text) => file.value(&text, TaskName::OfFile(name)),
             Err(error) => file.errors.push(error),
@@ -180,6 +194,9 @@ impl TaskFile {
 
     /// Says in errors that programs were expected, where tasks were not.
     pub fn expect_programs(&mut self) {
+        for (at, error) in self.of_programs.drain(..) {
+            self.errors[at] = error;
+        }
         for error in &mut self.errors {
             let message = error.message.replace(TASK, PROGRAM);
             error.message = message.replace("a list of pairs or tasks", "a list of programs");
@@ -214,12 +231,7 @@ impl TaskFile {
             return self.refuse(text, "the attempts of one task, as in a submission");
         }
         if elements.first().map(|it| kind_of(it.get())) == Some(JsonKind::Object) {
-            let mut places = Places::new(text);
-            for (at, element) in elements.iter().enumerate() {
-                let part = places.of_index(at, element);
-                self.numbered(&part, id, at);
-            }
-            return;
+            return self.each_of(text, id);
         }
         let found = match elements.first().map(|it| kind_of(it.get())) {
             None => "an empty list",
@@ -234,6 +246,26 @@ impl TaskFile {
         for (at, line) in lines.iter().enumerate() {
             self.numbered(line, id, at);
         }
+    }
+
+    /// The rows of a table, whose numbers are those of their lines.
+    fn rows(&mut self, rows: &[String], id: TaskName<'_>) {
+        for (at, row) in rows.iter().enumerate() {
+            if let Ok(mut text) = Text::new(row.as_bytes()) {
+                text.line = at + 1;
+                self.numbered(&text, id, at);
+            }
+        }
+    }
+
+    /// The tasks of a list, which give their own ids.
+    fn each_of(&mut self, text: &Text<'_>, id: TaskName<'_>) {
+        let (elements, broken) = text.elements("a list of tasks");
+        let mut places = Places::new(text);
+        for (at, element) in elements.iter().enumerate() {
+            self.numbered(&places.of_index(at, element), id, at);
+        }
+        self.errors.extend(broken);
     }
 
     /// One of several tasks that give their own ids.
@@ -264,6 +296,14 @@ impl TaskFile {
             }
             return;
         }
+        if let Some((_, row)) = entries.iter().find(|(key, it)| key == ROW && is_object(it)) {
+            return self.object(&Places::new(text).of_key(ROW, row), id, depth);
+        }
+        if depth == 0
+            && let Some(rows) = rows_of_columns(&entries)
+        {
+            return self.rows(&rows, id);
+        }
         if depth == 0 && !entries.is_empty() && entries.iter().all(|(_, it)| is_strings(it.get())) {
             if self.programs_by_id(text, &entries) {
                 return;
@@ -273,17 +313,18 @@ impl TaskFile {
         }
         let is_task = is_task(&entries, depth);
         if !is_task && let Some((key, value)) = wrapped(&entries, depth) {
-            let own = id_in(&entries);
+            let own = id_in(&entries).or_else(|| id_in(&entries_of(value.get()).0));
             let name = own.as_deref().unwrap_or(id.name());
             let part = Places::new(text).of_key(key, value).of_task(name);
             self.object(&part, TaskName::Key(name), depth + 1);
             if let Some(named) = program(&entries) {
-                self.named_program(&mut Places::new(text), name, named);
+                self.named_program(&mut Places::new(text), name, named, true);
             }
             return;
         }
         let own_id = own_id(&entries, id).or_else(|| said_id(&entries, id).filter(|_| !is_task));
-        let program = program(&entries).filter(|_| is_task || own_id.is_some());
+        let program = program(&entries)
+            .filter(|it| is_task || own_id.is_some() || depth == 0 && is_alone(it, &entries));
         if is_task {
             let before = self.tasks.len();
             let row_id = own_id
@@ -301,13 +342,10 @@ impl TaskFile {
                 task.test_index = test_index(&entries).filter(|_| task.is_row);
             }
         }
-        let bad = || entries.iter().find(|(key, _)| key == "program");
         if let Some(named) = program {
-            let id = own_id.as_deref().unwrap_or(id.name());
-            self.named_program(&mut Places::new(text), id, named);
-        } else if let Some((key, value)) = bad().filter(|_| own_id.is_some() && !is_task) {
-            self.no_text(&Places::new(text).of_key(key, value));
-            self.form = FileForm::Programs;
+            let name = own_id.as_deref().unwrap_or(id.name());
+            let is_said = is_task || own_id.is_some();
+            self.named_program(&mut Places::new(text), name, named, is_said);
         } else if is_task {
         } else if entries.iter().any(|(_, it)| attempts(it.get())) {
             self.form = FileForm::Submission;
@@ -317,6 +355,10 @@ impl TaskFile {
             self.solutions = Solutions::of(text);
         } else if depth < MAX_DEPTH && has_tasks(&entries, depth) {
             self.by_id(text, &entries, depth);
+        } else if depth == 0
+            && let Some((key, rows)) = rows_under(&entries)
+        {
+            self.each_of(&Places::new(text).of_key(key, rows), id);
         } else if depth == 0 && self.programs_by_id(text, &entries) {
         } else {
             let is_like_tasks = |(key, value): &(String, &RawValue)| {
@@ -326,6 +368,12 @@ impl TaskFile {
             };
             if depth == 0 && !entries.iter().any(is_like_tasks) {
                 self.form = FileForm::Foreign;
+            }
+            let ranked = entries.iter().filter(|(key, _)| rank_of(key).is_some());
+            let best = ranked.min_by_key(|(key, _)| rank_of(key));
+            if let Some((key, value)) = best.filter(|_| own_id.is_some()) {
+                let error = no_text(&Places::new(text).of_key(key, value));
+                self.of_programs.push((self.errors.len(), error));
             }
             self.refuse(text, &described(&entries));
         }
@@ -340,7 +388,7 @@ impl TaskFile {
         // Then what stands beside them is no task, such as a version.
         let are_wrapped = holding.peek().is_some() && holding.all(|(key, _)| is_wrapper(key));
         for (key, value) in entries {
-            if are_wrapped && !is_wrapper(key) {
+            if are_wrapped && !is_wrapper(key) && key != "solutions" {
                 continue;
             }
             let id = bare_id(key);
@@ -348,17 +396,14 @@ impl TaskFile {
             if !seen.insert(key) {
                 let message = "the id stands here a second time; the first task is used";
                 self.errors.push(part.error(message));
+            } else if key == "solutions" && is_object(value) {
+                self.solutions = Solutions::of(&part);
             } else if is_pairs(value.get()) {
                 self.bare(&part, id);
             } else if kind_of(value.get()) == JsonKind::Object {
                 self.object(&part, TaskName::Key(id), depth + 1);
             } else if is_list_of_tasks(value.get(), depth) {
-                let (elements, broken) = part.elements("a list of tasks");
-                let mut places = Places::new(&part);
-                for (at, element) in elements.iter().enumerate() {
-                    self.numbered(&places.of_index(at, element), TaskName::Key(id), at);
-                }
-                self.errors.extend(broken);
+                self.each_of(&part, TaskName::Key(id));
             } else {
                 let (_, error) = part.entries(TASK);
                 self.errors.extend(error);
@@ -377,10 +422,17 @@ impl TaskFile {
                     && !says_id(entries)
                     && entries.iter().any(|(_, it)| shows_program(it.get()))));
         let mut places = Places::new(text);
+        let holds_ids = |id: &str, inner: &Entries<'_>| {
+            is_wrapper(id) && program(inner).is_none() && !inner.is_empty()
+        };
+        let mut all = entries.iter();
+        // Then what stands beside them is no program, such as the name of a model.
+        let are_within = all.any(|(id, it)| holds_ids(id, &entries_of(it.get()).0));
         for (id, value) in entries.iter().filter(|_| are_programs) {
             let part = places.of_key(id, value);
             let (inner, _) = entries_of(value.get());
-            if is_word_of_splits(id) && program(&inner).is_none() && !inner.is_empty() {
+            if are_within && !holds_programs(value.get(), false, MAX_DEPTH) {
+            } else if holds_ids(id, &inner) {
                 let mut places = Places::new(&part);
                 for (id, value) in &inner {
                     self.programs_of(&places.of_key(id, value), bare_id(id), MAX_DEPTH);
@@ -395,6 +447,9 @@ impl TaskFile {
     /// The program or programs of a task, in lists or under names without a meaning, nested at most this deep.
     fn programs_of(&mut self, text: &Text<'_>, id: &str, depth: usize) {
         let mut places = Places::new(text);
+        if let Some(program) = text_of_program(text.json) {
+            return self.program(text, id, program);
+        }
         match kind_of(text.json) {
             JsonKind::List if depth > 0 => {
                 let (elements, broken) = text.elements("programs");
@@ -409,15 +464,18 @@ impl TaskFile {
             JsonKind::Object => {
                 let (entries, _) = text.entries("programs");
                 if let Some(named) = program(&entries) {
-                    return self.named_program(&mut places, id, named);
+                    let own = id_under(&["task_id"], &entries);
+                    let id = own.as_deref().unwrap_or(id);
+                    return self.named_program(&mut places, id, named, true);
                 }
                 let holds =
                     |(_, it): &(String, &RawValue)| holds_programs(it.get(), false, depth - 1);
                 if depth == 0 || !entries.iter().any(holds) {
                     let mut named = entries.iter();
-                    let named = named.find(|(key, _)| PROGRAM_KEYS.contains(&key.as_str()));
-                    return match named {
-                        Some((key, value)) => self.no_text(&places.of_key(key, value)),
+                    return match named.find(|(key, _)| rank_of(key).is_some()) {
+                        Some((key, value)) => {
+                            self.errors.push(no_text(&places.of_key(key, value)));
+                        }
                         None => self.no_program(text, &described(&entries)),
                     };
                 }
@@ -434,10 +492,7 @@ impl TaskFile {
             }
             JsonKind::List => self.no_program(text, "a list"),
             JsonKind::Null => self.no_program(text, "null"),
-            JsonKind::Other => match text_of_program(text.json) {
-                Some(program) => self.program(text, id, program),
-                None => self.no_program(text, &shortened(text.json)),
-            },
+            JsonKind::Other => self.no_program(text, &shortened(text.json)),
         }
     }
 
@@ -448,25 +503,15 @@ impl TaskFile {
             .push(text.error(format!("expected {expected}, found {found}")));
     }
 
-    /// Adds an error about the value of a key for the text of a program.
-    fn no_text(&mut self, text: &Text<'_>) {
-        let is_blank = |text: String| text.trim().is_empty();
-        let found = match kind_of(text.json) {
-            JsonKind::Null => "null",
-            JsonKind::List => "a list",
-            JsonKind::Object => "an object",
-            JsonKind::Other => match serde_json::from_str(text.json).map(is_blank) {
-                Ok(true) => "an empty text",
-                _ => &shortened(text.json),
-            },
-        };
-        self.errors
-            .push(text.error(format!("expected the text of a program, found {found}")));
-    }
-
-    fn named_program<'a>(&mut self, places: &mut Places<'a>, task: &str, named: NamedProgram<'a>) {
+    fn named_program<'a>(
+        &mut self,
+        places: &mut Places<'a>,
+        task: &str,
+        named: NamedProgram<'a>,
+        is_said: bool,
+    ) {
         let before = self.programs.len();
-        let place = places.of_key(named.key, named.value);
+        let place = places.of_key(&named.key, named.value);
         if named.without_program > 0 {
             let (_, count) = self
                 .without_program
@@ -477,7 +522,8 @@ impl TaskFile {
             self.program(&place, task, text);
         }
         for program in &mut self.programs[before..] {
-            (program.key, program.others) = (Some(named.key), named.others.clone());
+            (program.key, program.others) = (Some(named.key.clone()), named.others.clone());
+            program.is_said = is_said;
         }
     }
 
@@ -491,6 +537,7 @@ impl TaskFile {
             path: found.path,
             key: None,
             others: Vec::new(),
+            is_said: true,
         });
     }
 
@@ -725,13 +772,20 @@ impl TaskFile {
             self.errors.push(place.error(message));
             return None;
         }
-        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
-        for (at, input) in inputs.iter().enumerate() {
+        Some(self.readable(inputs.iter().enumerate().map(|(at, input)| {
             let output = outputs.get(at).map(|output| output.read(OutputSeed));
-            let pair = input.read(InputSeed).and_then(|input| {
-                let output = output.transpose()?.flatten();
-                Ok(Pair::new(input, output))
-            });
+            let input = input.read(InputSeed)?;
+            Ok(Pair::new(input, output.transpose()?.flatten()))
+        })))
+    }
+
+    /// The pairs that could be read, and the indices of the others.
+    fn readable(
+        &mut self,
+        read: impl Iterator<Item = Result<Pair, TaskError>>,
+    ) -> (Vec<Pair>, Vec<usize>) {
+        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+        for (at, pair) in read.enumerate() {
             match pair {
                 Ok(pair) => pairs.push(pair),
                 Err(error) => {
@@ -740,13 +794,27 @@ impl TaskFile {
                 }
             }
         }
-        Some((pairs, left_out))
+        (pairs, left_out)
     }
 
     /// The pairs of a list that could be read, and the indices of the others; `None` if it is not a list.
     fn pairs(&mut self, text: &Text<'_>) -> Option<(Vec<Pair>, Vec<usize>)> {
         if kind_of(text.json) == JsonKind::Null {
             return Some((Vec::new(), Vec::new()));
+        }
+        if kind_of(text.json) == JsonKind::Object {
+            // Data sets may have the inputs and the outputs of a split as two lists.
+            let (entries, _) = text.entries("a list of pairs");
+            let mut places = Places::new(text);
+            let mut columns = [None, None];
+            for (key, value) in &entries {
+                if let Some(side) = side_of(key) {
+                    columns[side] = Some(places.of_key(key, value));
+                }
+            }
+            if let [inputs @ Some(_), outputs] = columns {
+                return self.zipped(inputs, outputs);
+            }
         }
         let error = match text.read(PairsSeed) {
             Ok(pairs) => return Some((pairs, Vec::new())),
@@ -757,19 +825,93 @@ impl TaskFile {
             self.errors.push(error);
             return None;
         }
-        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
         let mut places = Places::new(text);
-        for (at, element) in elements.iter().enumerate() {
-            match places.of_index(at, element).read(PairSeed) {
-                Ok(pair) => pairs.push(pair),
-                Err(error) => {
-                    self.errors.push(error);
-                    left_out.push(at);
-                }
-            }
-        }
-        Some((pairs, left_out))
+        let elements = elements.iter().enumerate();
+        Some(self.readable(elements.map(|(at, it)| places.of_index(at, it).read(PairSeed))))
     }
+}
+
+/// An error about the value of a key for the text of a program.
+fn no_text(text: &Text<'_>) -> TaskError {
+    let found = match kind_of(text.json) {
+        JsonKind::Null => "null",
+        JsonKind::List => "a list",
+        JsonKind::Object => "an object",
+        JsonKind::Other => match serde_json::from_str::<String>(text.json) {
+            Ok(text) if text.trim().is_empty() => "an empty text",
+            Ok(_) => &format!("{} without `def` and `O =`", shortened(text.json)),
+            Err(_) => &shortened(text.json),
+        },
+    };
+    text.error(format!("expected the text of a program, found {found}"))
+}
+
+/// The rows of a table that is given by its columns, which are lists or objects with the same keys, as JSON.
+fn rows_of_columns(entries: &Entries<'_>) -> Option<Vec<String>> {
+    let is_id = |key: &str| TaskFile::ID_KEYS.contains(&key);
+    let is_column = |it: &RawValue| matches!(kind_of(it.get()), JsonKind::List | JsonKind::Object);
+    let has_ids = entries.iter().any(|(key, it)| is_id(key) && is_column(it));
+    // Most objects are seen not to be a table by their first value.
+    let (_, first) = entries.first()?;
+    let begins = match kind_of(first.get()) {
+        JsonKind::Object => cells(first)
+            .first()
+            .is_some_and(|(_, it)| is_pairs(it.get())),
+        _ => first_of(first.get()).is_some_and(is_pairs),
+    };
+    let is_known = |key: &str| key == "train" || column(key).is_some() || rank_of(key).is_some();
+    if entries.len() < 2 || !(has_ids || begins) || !entries.iter().any(|(key, _)| is_known(key)) {
+        return None;
+    }
+    let columns: Vec<_> = entries.iter().map(|(_, column)| cells(column)).collect();
+    let first = columns.first().filter(|cells| !cells.is_empty())?;
+    let is_like_first = |cells: &Vec<(String, &RawValue)>| {
+        let keys = cells.iter().map(|(key, _)| key);
+        keys.eq(first.iter().map(|(key, _)| key))
+    };
+    let row = |(at, (id, _)): (usize, &(String, &RawValue))| {
+        let cells = entries.iter().zip(&columns).map(|((key, _), cells)| {
+            // The number of the line is that of the row.
+            let cell = cells[at].1.get().replace(['\n', '\r'], " ");
+            format!("{}:{cell}", Value::from(key.as_str()))
+        });
+        let id = (!has_ids).then(|| format!("\"id\":{}", Value::from(id.as_str())));
+        format!("{{{}}}", cells.chain(id).collect::<Vec<_>>().join(","))
+    };
+    let are_rows = columns.iter().all(is_like_first);
+    are_rows.then(|| first.iter().enumerate().map(row).collect())
+}
+
+/// The cells of a column with their keys, or their numbers.
+fn cells(column: &RawValue) -> Vec<(String, &RawValue)> {
+    if is_object(column) {
+        return entries_of(column.get()).0;
+    }
+    let cells = elements_of(column.get()).0.into_iter().enumerate();
+    cells.map(|(at, cell)| (at.to_string(), cell)).collect()
+}
+
+/// Whether a program without an id is what an object is about.
+fn is_alone(program: &NamedProgram<'_>, entries: &Entries<'_>) -> bool {
+    program.has_text() && known_as(entries).is_none() && rows_under(entries).is_none()
+}
+
+/// The rows of programs that stand in a file beside other things; a document of a run has none.
+fn rows_under<'e, 'a>(entries: &'e Entries<'a>) -> Option<&'e (String, &'a RawValue)> {
+    if known_as(entries).is_some() {
+        return None;
+    }
+    entries.iter().find(|(key, it)| {
+        let first = first_of(it.get()).filter(|_| kind_of(it.get()) == JsonKind::List);
+        let (row, _) = entries_of(first.unwrap_or_default());
+        (is_wrapper(key) || rank_of(key).is_some())
+            && (row.iter().any(|(key, it)| key == ROW && is_object(it))
+                || says_id(&row) && program(&row).is_some())
+    })
+}
+
+fn is_object(json: &RawValue) -> bool {
+    kind_of(json.get()) == JsonKind::Object
 }
 
 /// Whether this is a list that begins with a string.
@@ -812,23 +954,30 @@ fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
 
 /// The id that an object gives, itself or in its metadata.
 fn id_in(entries: &Entries<'_>) -> Option<String> {
-    let (keys, of_rows) = TaskFile::ID_KEYS.split_at(4);
+    let (keys, of_rows) = TaskFile::ID_KEYS.split_at(11);
     let metadata = || {
-        let (_, metadata) = entries.iter().find(|(key, _)| key == "metadata")?;
+        let (_, metadata) = entries.iter().find(|(key, _)| is_metadata(key))?;
         let (mut inner, _) = entries_of(metadata.get());
-        inner.retain(|(key, _)| key != "metadata");
+        inner.retain(|(key, _)| !is_metadata(key));
         id_in(&inner)
     };
     let own = id_under(keys, entries).or_else(metadata);
     own.or_else(|| id_under(of_rows, entries))
 }
 
+fn is_metadata(key: &str) -> bool {
+    matches!(key, "metadata" | "extra_info")
+}
+
 fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
     keys.iter().find_map(|key| {
-        let (_, value) = entries.iter().find(|(found, _)| found == key)?;
+        let is_it = |(found, it): &&(String, &RawValue)| {
+            found == key && kind_of(it.get()) == JsonKind::Other
+        };
+        let (_, value) = entries.iter().find(is_it)?;
         let id = match serde_json::from_str(value.get()).ok()? {
-            serde_json::Value::String(id) => id,
-            serde_json::Value::Number(number) => number.to_string(),
+            Value::String(id) => id,
+            Value::Number(number) => number.to_string(),
             _ => return None,
         };
         let id = bare_id(&id).to_owned();
@@ -854,7 +1003,7 @@ pub fn bare_id(id: &str) -> &str {
 /// The one task in an object, beside other things.
 fn wrapped<'e, 'a>(entries: &'e Entries<'a>, depth: usize) -> Option<&'e (String, &'a RawValue)> {
     let holds_task = |(key, value): &&(String, &RawValue)| {
-        WRAPPERS.contains(&key.as_str()) && kind_of(value.get()) == JsonKind::Object && {
+        place_in(WRAPPERS, key).is_some() && is_object(value) && {
             let (inner, _) = entries_of(value.get());
             is_task(&inner, depth + 1)
         }
@@ -882,8 +1031,7 @@ fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
         return None;
     };
     // Other things may have a `name`, too.
-    let is_said =
-        |key: &str| key == "metadata" || key != "name" && TaskFile::ID_KEYS.contains(&key);
+    let is_said = |key: &str| is_metadata(key) || key != "name" && TaskFile::ID_KEYS.contains(&key);
     let mut said = entries.to_vec();
     said.retain(|(key, _)| is_said(key));
     own_id(&said, TaskName::Numbered(name))
@@ -904,49 +1052,91 @@ pub(super) fn says_little(name: &str) -> bool {
 
 /// The program in an object.
 struct NamedProgram<'a> {
-    key: &'static str,
+    key: String,
     /// Its text; several, if there is a list of them.
     texts: Vec<String>,
     /// How many texts of the list hold no program.
     without_program: usize,
     value: &'a RawValue,
     /// Other keys with programs.
-    others: Vec<&'static str>,
+    others: Vec<String>,
 }
 
-/// The program in an object, under the first key that has one.
+impl NamedProgram<'_> {
+    /// Whether it is not just the name of one.
+    fn has_text(&self) -> bool {
+        self.texts.iter().any(|text| is_program(text))
+    }
+}
+
+/// The place of a word in a list, in capitals or not.
+fn place_in(words: &str, wanted: &str) -> Option<usize> {
+    words
+        .split(' ')
+        .position(|word| word.eq_ignore_ascii_case(wanted))
+}
+
+/// The place in the order of preference of a key for the text of a program: of the word that it ends with.
+fn rank_of(key: &str) -> Option<usize> {
+    let mut words = key.rsplit(['_', '-', ' ']);
+    if words
+        .clone()
+        .any(|word| place_in(NO_ANSWER, word).is_some())
+    {
+        return None;
+    }
+    let last = words.next()?;
+    let last = last.strip_suffix(['s', 'S']).unwrap_or(last);
+    place_in(PROGRAM_WORDS, last)
+}
+
+/// The program in an object, under the first key that has one. A part of a conversation is none.
 fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
-    let found = PROGRAM_KEYS.iter().filter_map(|&wanted| {
-        let (_, value) = entries.iter().find(|(key, _)| key == wanted)?;
-        let mut texts = texts_under(wanted, value.get());
-        if wanted == "program" && texts.is_empty() {
+    if has_key(entries, "role") || has_key(entries, "from") {
+        return None;
+    }
+    let found = entries.iter().filter_map(|(key, value)| {
+        let rank = rank_of(key)?;
+        let (mut texts, without_program) = texts_under(rank, value.get());
+        if key == "program" && texts.is_empty() {
             texts.extend(serde_json::from_str::<String>(value.get()).ok());
         }
         texts.retain(|text| !text.trim().is_empty());
-        (!texts.is_empty()).then_some((wanted, texts, *value))
+        let (key, others) = (key.clone(), Vec::new());
+        (!texts.is_empty()).then_some((
+            rank,
+            NamedProgram {
+                key,
+                texts,
+                without_program,
+                value,
+                others,
+            },
+        ))
     });
     let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(rank, _)| *rank);
     // `program` may be the name of one, beside its text.
-    let is_program =
-        |(key, _, value): &(&str, _, &RawValue)| !texts_under(key, value.get()).is_empty();
-    if found.len() > 1 && !is_program(&found[0]) {
+    if found.len() > 1 && !found[0].1.has_text() {
         found.remove(0);
     }
-    let mut found = found.into_iter();
-    let (key, texts, value) = found.next()?;
-    Some(NamedProgram {
-        key,
-        without_program: without_program(value.get(), &texts),
-        texts,
-        value,
-        others: found.map(|(key, ..)| key).collect(),
-    })
+    let mut found = found.into_iter().map(|(_, named)| named);
+    let first = found.next()?;
+    let others = found.map(|it| it.key).collect();
+    Some(NamedProgram { others, ..first })
 }
 
-/// The string, if it looks like a program.
+/// The text of a program: a string, or the answer in a conversation.
 fn text_of_program(json: &str) -> Option<String> {
-    let text: String = serde_json::from_str(json).ok()?;
-    is_program(&text).then_some(text)
+    let first = first_of(json).unwrap_or_default();
+    let text = match kind_of(json) {
+        JsonKind::Other => serde_json::from_str(json).ok(),
+        JsonKind::List if is_program(json) && has_key(&entries_of(first).0, "role") => {
+            answers(&serde_json::from_str(json).ok()?).pop()
+        }
+        _ => None,
+    };
+    text.filter(|text: &String| is_program(text))
 }
 
 fn is_program(text: &str) -> bool {
@@ -954,69 +1144,81 @@ fn is_program(text: &str) -> bool {
     words.any(|word| text.contains(word))
 }
 
-/// The programs that a string, a list of strings, or a list of the lines of one holds.
-fn texts_of_program(json: &str) -> Vec<String> {
-    if kind_of(json) != JsonKind::List {
-        return text_of_program(json).into_iter().collect();
+/// The programs under a key of this rank, and how many texts beside them are none: those in a string, in a list of
+/// strings, or of the lines of one, and in answers.
+fn texts_under(rank: usize, json: &str) -> (Vec<String>, usize) {
+    if !is_program(json) {
+        return Default::default();
     }
-    let texts: Vec<String> = serde_json::from_str(json).unwrap_or_default();
+    let texts = match kind_of(json) {
+        JsonKind::Null => Vec::new(),
+        JsonKind::Other => serde_json::from_str(json).into_iter().collect(),
+        JsonKind::List | JsonKind::Object => match serde_json::from_str::<Vec<String>>(json) {
+            Ok(texts) => texts,
+            Err(_) if rank < FIRST_ANSWER => Vec::new(),
+            Err(_) => serde_json::from_str(json).map_or_else(|_| Vec::new(), |it| answers(&it)),
+        },
+    };
     let is_line = |text: &String| !text.trim_end_matches('\n').contains('\n');
     let is_part = |text: &String| text.trim_end().ends_with(':') || !is_program(text);
-    if texts.iter().all(is_line) && texts.iter().any(is_part) {
+    if kind_of(json) == JsonKind::List && texts.iter().all(is_line) && texts.iter().any(is_part) {
         let lines: Vec<_> = texts
             .iter()
             .map(|line| line.trim_end_matches('\n'))
             .collect();
-        return Some(lines.join("\n"))
-            .filter(|text| is_program(text))
-            .into_iter()
-            .collect();
+        let text = Some(lines.join("\n")).filter(|text| is_program(text));
+        return (text.into_iter().collect(), 0);
     }
-    texts.into_iter().filter(|text| is_program(text)).collect()
+    let count = texts.len();
+    let programs: Vec<_> = texts.into_iter().filter(|text| is_program(text)).collect();
+    let without = count - programs.len();
+    (programs, without)
 }
 
-/// The programs under a key.
-fn texts_under(key: &str, json: &str) -> Vec<String> {
-    if key == MESSAGES {
-        return answer_in(json)
-            .filter(|text| is_program(text))
-            .into_iter()
-            .collect();
-    }
-    texts_of_program(json)
-}
-
-/// The last text of the model in a conversation: a list of objects with `role` and `content`, which is a text or a list of
-/// parts with a `text`.
-fn answer_in(json: &str) -> Option<String> {
-    let messages: Vec<serde_json::Value> = serde_json::from_str(json).ok()?;
-    let mut messages = messages.iter().rev();
-    let answer = messages.find(|message| message["role"] == "assistant")?;
-    match &answer["content"] {
-        serde_json::Value::Array(parts) => {
-            let parts = parts.iter().filter_map(|part| part["text"].as_str());
-            Some(parts.collect::<Vec<_>>().join("\n"))
+/// The answers of a model in a value: a text, a list of them, a conversation, of which the model's last message counts, or
+/// what services return, at any depth.
+fn answers(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(parts) => {
+            let role = |part: &Value| {
+                let role = part.get("role").or_else(|| part.get("from"))?;
+                role.as_str().map(ToOwned::to_owned)
+            };
+            let is_model = |part: &&Value| {
+                matches!(role(part).as_deref(), Some("assistant" | "model" | "gpt"))
+            };
+            if parts.iter().any(|part| role(part).is_some()) {
+                let last = parts.iter().rfind(is_model);
+                return last.map(answers).unwrap_or_default();
+            }
+            parts.iter().flat_map(answers).collect()
         }
-        content => content.as_str().map(ToOwned::to_owned),
-    }
-}
-
-/// How many texts of a list are no program, if each text is one.
-fn without_program(json: &str, programs: &[String]) -> usize {
-    let all: Vec<String> = serde_json::from_str(json).unwrap_or_default();
-    let is_each = programs.iter().all(|program| all.contains(program));
-    if is_each {
-        all.len() - programs.len()
-    } else {
-        0
+        Value::Object(_) => {
+            let within = |key: &str| {
+                let texts = answers(value.get(key)?);
+                // One message may have several parts.
+                let is_one = matches!(key, "content" | "parts") && texts.len() > 1;
+                Some(if is_one {
+                    vec![texts.join("\n")]
+                } else {
+                    texts
+                })
+            };
+            let mut texts = ANSWER_PARTS.split(' ').filter_map(within);
+            texts.find(|texts| !texts.is_empty()).unwrap_or_default()
+        }
+        _ => Vec::new(),
     }
 }
 
 /// Whether it holds programs and nothing else (`only`), or a program among anything else, nested at most this deep.
 fn holds_programs(json: &str, only: bool, depth: usize) -> bool {
+    if text_of_program(json).is_some() {
+        return true;
+    }
     let (values, error) = match kind_of(json) {
-        JsonKind::Null => return false,
-        JsonKind::Other => return text_of_program(json).is_some(),
+        JsonKind::Null | JsonKind::Other => return false,
         JsonKind::List => elements_of(json),
         JsonKind::Object => {
             let (entries, error) = entries_of(json);
@@ -1042,31 +1244,29 @@ fn holds_programs(json: &str, only: bool, depth: usize) -> bool {
 /// values, too: as a string, in a list of strings, or under its key in an object in such a list or in an object with
 /// any keys. Files that have programs elsewhere, such as a conversation or a notebook, are not files of programs.
 fn shows_program(json: &str) -> bool {
-    let is_shown = |json: &str| {
-        let (entries, _) = entries_of(json);
-        let named = |(key, _): &&(String, &RawValue)| PROGRAM_KEYS.contains(&key.as_str());
-        let mut named = entries.iter().filter(named);
-        named.any(|(key, it)| !texts_under(key, it.get()).is_empty())
-    };
-    match kind_of(json) {
-        JsonKind::List => {
-            let (elements, _) = elements_of(json);
-            let mut elements = elements.iter().map(|it| it.get());
-            elements.any(|it| text_of_program(it).is_some() || is_shown(it))
+    let is_shown = |json: &str| program(&entries_of(json).0).is_some_and(|it| it.has_text());
+    let is_text = |json: &str| text_of_program(json).is_some();
+    is_text(json)
+        || match kind_of(json) {
+            JsonKind::List => {
+                let (elements, _) = elements_of(json);
+                let mut elements = elements.iter().map(|it| it.get());
+                elements.any(|it| is_text(it) || is_shown(it))
+            }
+            JsonKind::Object => {
+                let (entries, _) = entries_of(json);
+                is_shown(json) || entries.iter().any(|(_, it)| is_shown(it.get()))
+            }
+            JsonKind::Null | JsonKind::Other => false,
         }
-        JsonKind::Object => {
-            let (entries, _) = entries_of(json);
-            is_shown(json) || entries.iter().any(|(_, it)| is_shown(it.get()))
-        }
-        JsonKind::Null => false,
-        JsonKind::Other => text_of_program(json).is_some(),
-    }
 }
 
 /// Whether an object has a key that gives the id of a task; then its other keys are not ids.
 fn says_id(entries: &Entries<'_>) -> bool {
     let is_id = |(key, value): &(String, &RawValue)| {
-        TaskFile::ID_KEYS.contains(&key.as_str()) && text_of_program(value.get()).is_none()
+        TaskFile::ID_KEYS.contains(&key.as_str())
+            && !matches!(kind_of(value.get()), JsonKind::List | JsonKind::Object)
+            && text_of_program(value.get()).is_none()
     };
     entries.iter().any(is_id)
 }
@@ -1075,7 +1275,7 @@ fn elements_of(json: &str) -> (Vec<&RawValue>, Option<TaskError>) {
     Text::new(json.as_bytes()).map_or_else(|_| Default::default(), |text| text.elements("programs"))
 }
 
-fn has_key(entries: &Entries<'_>, wanted: &str) -> bool {
+pub(super) fn has_key(entries: &Entries<'_>, wanted: &str) -> bool {
     entries.iter().any(|(key, _)| key == wanted)
 }
 
@@ -1142,9 +1342,13 @@ fn column(key: &str) -> Option<Column> {
         "question" | "test" | "testing" | "query" => 1,
         _ => return None,
     };
-    match side {
-        "input" | "inputs" => Some((split, 0)),
-        "output" | "outputs" => Some((split, 1)),
+    Some((split, side_of(side)?))
+}
+
+fn side_of(key: &str) -> Option<usize> {
+    match key {
+        "input" | "inputs" => Some(0),
+        "output" | "outputs" => Some(1),
         _ => None,
     }
 }
@@ -1173,7 +1377,7 @@ fn is_listed(entries: &Entries<'_>) -> bool {
 
 /// The number of the test input that a row is for.
 fn test_index(entries: &Entries<'_>) -> Option<usize> {
-    let is_it = |(key, _): &&(String, &RawValue)| TEST_INDEX_KEYS.contains(&key.as_str());
+    let is_it = |(key, _): &&(String, &RawValue)| place_in(TEST_INDEX_KEYS, key).is_some();
     let (_, value) = entries.iter().find(is_it)?;
     value.get().parse().ok()
 }
@@ -1233,7 +1437,7 @@ fn holds_tasks(json: &str, depth: usize) -> bool {
 /// Whether a key stands above tasks, rather than being the id of one.
 fn is_wrapper(key: &str) -> bool {
     let one = key.strip_suffix('s').unwrap_or(key);
-    WRAPPERS.contains(&one) || key == "challenges" || is_word_of_splits(key)
+    place_in(WRAPPERS, one).is_some() || key == "challenges" || is_word_of_splits(key)
 }
 
 pub(super) fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
@@ -1242,44 +1446,11 @@ pub(super) fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskEr
 
 /// Whether a key consists of words that name parts of a task.
 fn is_word_of_splits(key: &str) -> bool {
-    const WORDS: [&str; 34] = [
-        "arc",
-        "case",
-        "cases",
-        "data",
-        "demo",
-        "demonstration",
-        "demonstrations",
-        "demos",
-        "eval",
-        "evaluation",
-        "example",
-        "examples",
-        "gen",
-        "input",
-        "inputs",
-        "label",
-        "list",
-        "output",
-        "outputs",
-        "pair",
-        "pairs",
-        "problem",
-        "problems",
-        "queries",
-        "query",
-        "question",
-        "questions",
-        "sample",
-        "samples",
-        "support",
-        "test",
-        "train",
-        "training",
-        "validation",
-    ];
+    const WORDS: &str = "arc case cases data demo demonstration demonstrations demos eval evaluation example examples gen \
+         input inputs label list output outputs pair pairs problem problems queries query question questions sample \
+         samples support test train training validation";
     let mut words = key.split(['_', '-', ' ']);
-    words.all(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+    words.all(|word| place_in(WORDS, word).is_some())
 }
 
 /// Whether it is a list whose first element is an object with a key of a pair.
@@ -1303,7 +1474,7 @@ fn has_first(json: &str, is_wanted: impl Fn(&str) -> bool) -> bool {
 }
 
 /// Whether it is a list of lists of lists.
-fn is_list_of_grids(json: &str) -> bool {
+pub(super) fn is_list_of_grids(json: &str) -> bool {
     nesting(json) >= 3
 }
 

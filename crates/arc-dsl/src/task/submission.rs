@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
-use super::file::{described, entries_of};
+use super::file::{described, entries_of, has_key, is_list_of_grids};
 use super::seeds::InputSeed;
 use super::text::{JsonKind, Places, Text, kind_of, shortened};
 use crate::grid::Grid;
@@ -110,6 +110,17 @@ impl SubmissionFile {
             return file;
         }
         let (entries, broken) = text.entries(SUBMISSION);
+        let is_id = |(key, value): &(String, &RawValue)| {
+            key == "task_id" && kind_of(value.get()) == JsonKind::Other
+        };
+        let is_row = entries.iter().any(is_id);
+        if is_row || broken.is_some() && text.lines().is_some() {
+            let found = described(&entries);
+            let message = format!("expected {SUBMISSION}, found a row of a table, with {found}");
+            file.errors.push(text.error(message));
+            file.is_foreign = true;
+            return file;
+        }
         if broken.is_none() && are_tests(&entries) {
             file.other_layout(&text, "the attempts of one task");
             file.task(&text, name);
@@ -128,10 +139,17 @@ impl SubmissionFile {
         }
         file.is_foreign &= !file.has_attempts && broken.is_none();
         if file.is_foreign {
-            let is_list = |(_, value): &(String, &RawValue)| kind_of(value.get()) == JsonKind::List;
-            let found = if entries.iter().any(|(key, _)| key == "train") {
+            let any = |is: &dyn Fn(&str) -> bool| entries.iter().any(|(_, it)| is(it.get()));
+            let has = |wanted: &str, json: &str| has_key(&entries_of(json).0, wanted);
+            let found = if has_key(&entries, "train") {
                 "a task"
-            } else if entries.iter().any(is_list) {
+            } else if any(&|it| has("train", it)) {
+                "tasks"
+            } else if any(&|it| has(ATTEMPTS[0], it)) {
+                "attempts in objects by task: expected them in lists, for each test input one"
+            } else if any(&is_list_of_grids) {
+                "lists of grids, as solutions are"
+            } else if any(&|it| kind_of(it) == JsonKind::List) {
                 "objects without any `attempt_1`"
             } else {
                 &*described(&entries)
@@ -383,11 +401,7 @@ fn is_attempt((key, _): &(String, &RawValue)) -> bool {
 fn are_tests(entries: &Entries<'_>) -> bool {
     let is_test = |(key, value): &(String, &RawValue)| {
         let is_number = key.parse().is_ok_and(|number: usize| number < MAX_TESTS);
-        is_number
-            && Text::new(value.get().as_bytes()).is_ok_and(|text| {
-                let (inner, _) = text.entries(TESTS);
-                inner.iter().any(is_attempt)
-            })
+        is_number && entries_of(value.get()).0.iter().any(is_attempt)
     };
     !entries.is_empty() && entries.iter().all(is_test)
 }
@@ -664,6 +678,40 @@ mod tests {
             let message = "found objects without any `attempt_1`: the keys `task_id`, `";
             assert!(error.message.contains(message), "{error:?}");
             assert!(file.is_foreign);
+        }
+    }
+
+    #[test]
+    fn rows_and_tasks_are_no_submission() {
+        let attempts = r#"{"attempt_1": [[1]], "attempt_2": [[2]]}"#;
+        for (text, found) in [
+            (
+                format!("{{\"task_id\": \"x\", \"attempts\": [{attempts}]}}"),
+                "a row of a table, with the keys `task_id`, `attempts`",
+            ),
+            (
+                format!("{{\"x\": [{attempts}]}}\n{{\"y\": [{attempts}]}}"),
+                "a row of a table, with the key `x`",
+            ),
+            (
+                format!("{{\"x\": {attempts}}}"),
+                "attempts in objects by task: expected them in lists, for each test input one",
+            ),
+            (
+                r#"{"x": [[[1]]], "y": [[[2]]]}"#.to_owned(),
+                "lists of grids, as solutions are",
+            ),
+            (r#"{"x": {"train": [], "test": []}}"#.to_owned(), "tasks"),
+        ] {
+            let file = SubmissionFile::read("x", text.as_bytes());
+            let [error] = &file.errors[..] else {
+                panic!("{text}: {:?}", file.errors)
+            };
+            assert!(
+                error.message.ends_with(&format!(", found {found}")),
+                "{error:?}"
+            );
+            assert!(file.is_foreign && file.tasks.is_empty(), "{text}");
         }
     }
 

@@ -53,8 +53,8 @@ pub(super) fn first_of(json: &str) -> Option<&str> {
 }
 
 /// A text with the lists and objects that strings hold in place of these strings, as columns of tables have them, but
-/// for those under keys that are kept. Everything stays on its line.
-pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
+/// for those that are kept, with their keys. Everything stays on its line.
+pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str, &str) -> bool) -> Cow<'_, [u8]> {
     let begins = |pair: &[u8]| matches!(pair, b"\"[" | b"\"{" | b"\" " | b"\"\\");
     if !text.windows(2).any(begins) {
         return Cow::Borrowed(text);
@@ -71,7 +71,7 @@ pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str) -> bool) -> Co
         if text[at..].trim_ascii_start().starts_with(b":") {
             key = string;
         } else if string.trim_start().starts_with(['[', '{'])
-            && !is_kept(&key)
+            && !is_kept(&key, &string)
             && serde_json::from_str::<IgnoredAny>(&string).is_ok()
         {
             made.extend_from_slice(&text[done..start]);
@@ -93,29 +93,14 @@ pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str) -> bool) -> Co
 impl<'a> Text<'a> {
     /// The whole text of a file.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, TaskError> {
-        let whole = |json| Text {
-            json,
+        let text = utf8(bytes)?;
+        Ok(Text {
+            json: text.strip_prefix('\u{feff}').unwrap_or(text),
             task: None,
             path: String::new(),
             line: 1,
             column: 1,
-        };
-        if let Some(name) = wide_text(bytes) {
-            return Err(whole("").error(format!("{name} text: expected UTF-8")));
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(whole(text.strip_prefix('\u{feff}').unwrap_or(text))),
-            Err(error) => {
-                let (line, column) = place(&bytes[..error.valid_up_to()]);
-                let byte = bytes[error.valid_up_to()];
-                let message = format!("not UTF-8 text: byte 0x{byte:02x}");
-                Err(TaskError {
-                    line,
-                    column,
-                    ..whole("").error(message)
-                })
-            }
-        }
+        })
     }
 
     /// The same text, with errors attributed to the task of this id.
@@ -467,7 +452,9 @@ pub fn broken_json(error: &serde_json::Error, text: &str) -> String {
     let found = || {
         let found = rest().and_then(|rest| rest.chars().next());
         found.map_or_else(String::new, |found| {
-            format!(", found `{}`", found.escape_debug())
+            // An apostrophe needs no escape here.
+            let found = found.escape_debug().to_string().replace("\\'", "'");
+            format!(", found `{found}`")
         })
     };
     let is_comment = || rest().is_some_and(|rest| rest.starts_with(['/', '#']));
@@ -535,10 +522,31 @@ fn place(before: &[u8]) -> (usize, usize) {
     (lines.count() + 1, column)
 }
 
+/// The bytes as text; the error says where they are none.
+pub fn utf8(bytes: &[u8]) -> Result<&str, TaskError> {
+    let wide = wide_text(bytes).map(|name| (1, 1, format!("{name} text: expected UTF-8")));
+    let bad = |error: std::str::Utf8Error| {
+        let (before, rest) = bytes.split_at(error.valid_up_to());
+        let (line, column) = place(before);
+        (
+            line,
+            column,
+            format!("not UTF-8 text: byte 0x{:02x}", rest[0]),
+        )
+    };
+    let text = wide.map_or_else(|| std::str::from_utf8(bytes).map_err(bad), Err);
+    text.map_err(|(line, column, message)| TaskError {
+        task: None,
+        line,
+        column,
+        path: String::new(),
+        message,
+    })
+}
+
 /// The name of the encoding, if characters take two or four bytes: judging by the byte order mark, or by zeros among
 /// the first bytes.
-#[must_use]
-pub fn wide_text(bytes: &[u8]) -> Option<&'static str> {
+pub(super) fn wide_text(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
         [0, 0, 0, last, ..] | [last, 0, 0, 0, ..] if *last != 0 => Some("UTF-32"),

@@ -398,7 +398,7 @@ fn known_to(
     match (other, own) {
         (_, Some((file, line))) => {
             format!(
-                "which line {line} of {file} defines: only what the DSL has is read of other files"
+                "which line {line} of {file} defines, and not this file: only what the DSL has is read of other files"
             )
         }
         (Some(dialect), _) => format!("which the {dialect} dialect has (`--dialect {dialect}`)"),

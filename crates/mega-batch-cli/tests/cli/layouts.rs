@@ -356,7 +356,7 @@ fn tar_archives_are_read_as_zip_archives_are() {
     let (done, _) = run(&folder, "--tasks cut.tar none.tar");
     assert_eq!(
         done.stderr,
-        "cut.tar: broken tar archive\nnone.tar: no task files in this tar archive\n"
+        "cut.tar: broken tar archive\nnone.tar: no task files in this tar archive, but `a.py`\n"
     );
 }
 
@@ -400,6 +400,79 @@ fn data_in_other_forms_is_told_in_one_line() {
         "{}",
         done.stderr
     );
+}
+
+#[test]
+fn what_a_file_is_instead_is_said_in_our_words() {
+    let folder = Folder::new();
+    let instead = "expected text, as it is or packed with gzip, xz, zstd or bzip2, found";
+    let pointer = "a pointer of Git LFS in the place of the file, which `git lfs pull` fetches";
+    let encrypted = "an encrypted table of Parquet";
+    let damaged = "cannot be unpacked: it is damaged or incomplete";
+    for (name, content, message) in [
+        (
+            "a.json",
+            b"version https://git-lfs.github.com/spec/v1\n".to_vec(),
+            format!("{instead} {pointer}"),
+        ),
+        (
+            "b.json",
+            b"<!DOCTYPE html><html>".to_vec(),
+            format!("{instead} a web page"),
+        ),
+        (
+            "c.json",
+            b"%PDF-1.7".to_vec(),
+            format!("{instead} a PDF document"),
+        ),
+        (
+            "d.json",
+            b"SQLite format 3\0".to_vec(),
+            format!("{instead} a database of SQLite"),
+        ),
+        (
+            "e.parquet",
+            b"PARE".to_vec(),
+            format!("{instead} {encrypted}"),
+        ),
+        (
+            "f.parquet",
+            b"PAR1....".to_vec(),
+            "cannot be read as a table of Parquet or Arrow: it is damaged or incomplete".to_owned(),
+        ),
+        (
+            "g.json.zst",
+            b"\x28\xb5\x2f\xfd?".to_vec(),
+            damaged.to_owned(),
+        ),
+        (
+            "h.json.gz",
+            gzipped(&mirror_task())[..20].to_vec(),
+            damaged.to_owned(),
+        ),
+        (
+            "i.pt",
+            b"PK\x03\x04?".to_vec(),
+            "broken zip archive: it is damaged or incomplete".to_owned(),
+        ),
+        (
+            "j.npz",
+            zipped(&[("x.npy", "?")]),
+            "no task files in this zip archive, but `x.npy`".to_owned(),
+        ),
+        (
+            "k.zip",
+            zipped(&[]),
+            "no task files in this zip archive, which is empty".to_owned(),
+        ),
+    ] {
+        folder.write(name, content);
+        let (done, _) = run(&folder, &format!("--tasks {name}"));
+        assert_eq!(
+            (done.code, done.stderr),
+            (2, format!("{name}: {message}\n"))
+        );
+    }
 }
 
 #[test]

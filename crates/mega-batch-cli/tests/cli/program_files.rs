@@ -50,7 +50,8 @@ fn programs_are_read_from_archives_as_from_folders() {
         assert_eq!(outcomes(&document), [format!("a: {RIGHT}")]);
     }
     let done = folder.run("run --tasks tasks --programs g.zip --quiet");
-    let message = "g.zip: no files of programs (*.py, *.json) in this zip archive\n";
+    let message =
+        "g.zip: no files of programs (*.py, *.json) in this zip archive, but `readme.txt`\n";
     assert_eq!((done.code, done.stderr.as_str()), (2, message));
 }
 
@@ -108,9 +109,9 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
         ),
         (
             "key.jsonl",
-            format!("{good}\n{{\"task_id\": \"a\", \"codes\": \"O = I\"}}"),
+            format!("{good}\n{{\"task_id\": \"a\", \"kode\": \"O = I\"}}"),
             ":2:",
-            "found the keys `task_id`, `codes`",
+            "found the keys `task_id`, `kode`",
         ),
         (
             "null.json",
@@ -282,7 +283,11 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
         assert_eq!(done.code, 2, "{text}");
         assert!(!done.stderr.contains("task:"), "{}", done.stderr);
         assert!(
-            done.stderr.contains("`response`, `completion`, `messages`"),
+            done.stderr
+                .contains("(or `code`, `solution`, `response`, ..)")
+                || done
+                    .stderr
+                    .contains("text: expected the text of a program, found \"?\""),
             "{}",
             done.stderr
         );

@@ -710,6 +710,12 @@ pub(crate) fn evaluate(
             "texts: expected a list of texts, found one dict: a message stands in a list, as a text does",
         ));
     }
+    // Its elements are the names of its columns.
+    if texts.hasattr("columns")? {
+        return Err(PyTypeError::new_err(
+            "texts: expected a list of texts, found a table: one of its columns is such a list",
+        ));
+    }
     let expected = |found| Place::Named("texts").expected("a list of texts", found);
     let mut found = None;
     let items = texts.try_iter().map_err(|_| expected(texts))?;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{FileForm, FileProgram, ParseError, Program, Reading, TaskFile, read_file};
+use arc_dsl::{
+    FileForm, FileProgram, ParseError, Program, Reading, TaskFile, read_file, says_nothing,
+};
 
 use super::completions;
 use super::foreign::{Candidate, Foreign};
@@ -131,7 +133,7 @@ impl ProgramsInJson {
 
     fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
         let mut found = TaskFile::read(&stem(file), bytes);
-        if is_named {
+        if is_named || found.tasks.is_empty() {
             found.expect_programs();
         }
         if !is_named && found.programs.is_empty() {
@@ -152,6 +154,7 @@ impl ProgramsInJson {
             }
         }
         let has_none = is_named && found.programs.is_empty();
+        let told = self.errors.len();
         if has_none || found.form == FileForm::Programs {
             let errors = found.errors.into_iter();
             self.errors
@@ -163,11 +166,14 @@ impl ProgramsInJson {
                     "no programs beside the tasks: expected the key `program` with the text of one"
                 }
                 _ => {
-                    "no programs: expected the key `program` (or `source`, `code`, `generated_code`, `function`, \
-                     `solution`, `response`, `completion`, `messages`) with the text of one, and `task_id`"
+                    "no programs: expected the key `program` (or `code`, `solution`, `response`, ..) with the text of one, \
+                      and `task_id`"
                 }
             };
-            self.errors.push(InputError::at(file, 1, 1, message));
+            // What is wrong with the rows is told.
+            if self.errors.len() == told {
+                self.errors.push(InputError::at(file, 1, 1, message));
+            }
         }
         if let Some((first, count)) = found.without_program {
             let mut note = InputError::in_tasks(file, first);
@@ -188,7 +194,8 @@ impl ProgramsInJson {
         let Some(first) = with_others.next() else {
             return;
         };
-        let (key, others) = (first.key.unwrap_or_default(), first.others.join("`, `"));
+        let key = first.key.as_deref().unwrap_or_default();
+        let others = first.others.join("`, `");
         let more = match with_others.count() {
             0 => String::new(),
             more => format!("; the same for {more} more with several keys"),
@@ -280,7 +287,13 @@ fn parse(
             "line {line}, column {column} of the program: {kind}"
         ))
     };
-    let note = notes.first().map(within);
+    let is_nameless = |it: &Result<Program, _>| it.as_ref().is_ok_and(|it| says_nothing(it.name()));
+    let lacks_id = !given.is_said && *task != stem(file) && read.iter().any(is_nameless);
+    let note = notes.first().map(within).or_else(|| {
+        lacks_id.then(|| {
+            error("no id of a task beside this program: expected the key `task_id`".to_owned())
+        })
+    });
     let mut next_name = || {
         *count += 1;
         match *count {
@@ -296,7 +309,13 @@ fn parse(
     for program in read {
         match program {
             Ok(program) => {
-                let name = next_name();
+                // Where the file says no id, the text may.
+                let keeps = !given.is_said && !says_nothing(program.name());
+                let name = if keeps {
+                    program.name().to_owned()
+                } else {
+                    next_name()
+                };
                 let program = program.with_name(name);
                 all.programs.push(program.with_source(Arc::clone(&source)));
             }

@@ -42,7 +42,7 @@ impl Modules {
         };
         let texts = packed.filter(|content| is_wanted(&content.name));
         let texts = texts.map(|Content { name, bytes }| {
-            let text = text(name, bytes.clone()).ok();
+            let text = text(name, bytes).ok();
             (name.clone(), text.map(Into::into))
         });
         Self {

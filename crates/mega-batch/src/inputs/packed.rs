@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use bzip2::read::MultiBzDecoder;
@@ -11,11 +11,13 @@ use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 use ruzstd::decoding::StreamingDecoder;
 use zip::ZipArchive;
+use zip::result::ZipError;
 
 #[cfg(feature = "tables")]
 use super::tables::json_lines;
 use super::{
-    InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, other_text, read_file,
+    DAMAGED, InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, other_text,
+    read_file,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
@@ -172,21 +174,19 @@ pub(super) fn contents(
             bytes,
         }));
     }
-    let broken = |error: &zip::result::ZipError| {
-        InputError::whole(file, format!("broken zip archive: {error}"))
+    let Ok(mut archive) = ZipArchive::new(Cursor::new(bytes)) else {
+        let message = format!("broken zip archive: {DAMAGED}");
+        return each(Err(InputError::whole(file, message)));
     };
-    let mut archive = match ZipArchive::new(Cursor::new(bytes)) {
-        Ok(archive) => archive,
-        Err(error) => return each(Err(broken(&error))),
-    };
-    let mut names: Vec<_> = (0..archive.len())
-        .filter_map(|at| Some((archive.name_for_index(at)?.ok()?.into_owned(), at)))
-        .filter(|(name, _)| !name.split('/').any(is_ignored) && is_wanted(name))
-        .collect();
+    let names = (0..archive.len())
+        .filter_map(|at| Some((archive.name_for_index(at)?.ok()?.into_owned(), at)));
+    let (mut names, others): (Vec<_>, Vec<_>) = names
+        .filter(|(name, _)| !name.split('/').any(is_ignored))
+        .partition(|(name, _)| is_wanted(name));
     names.sort();
     if names.is_empty() {
-        let message = format!("no {what} in this zip archive");
-        return each(Err(InputError::whole(file, message)));
+        let first = others.first().map(|(name, _)| &**name);
+        return each(Err(none_in(file, "zip", what, first)));
     }
     let mut left = MAX_ARCHIVE_BYTES;
     for (name, at) in names {
@@ -194,8 +194,10 @@ pub(super) fn contents(
         let entry = match archive.by_index(at) {
             Ok(entry) => entry,
             Err(error) => {
-                let message = format!("cannot be unpacked: {error}");
-                each(Err(InputError::whole(&place, message)));
+                let is_damaged = matches!(error, ZipError::Io(_) | ZipError::InvalidArchive(_));
+                let other = "it is encrypted, or packed in a way that is not read";
+                let why = if is_damaged { DAMAGED } else { other };
+                each(Err(cannot(&place, why)));
                 continue;
             }
         };
@@ -231,20 +233,25 @@ fn tar_contents(
     let Some(entries) = tar_entries(bytes) else {
         return each(Err(InputError::whole(file, "broken tar archive")));
     };
-    let is_seen = |name: &String| !name.split('/').any(is_ignored) && is_wanted(name);
-    let entries: BTreeMap<_, _> = entries
+    let (entries, others): (BTreeMap<_, _>, BTreeMap<_, _>) = entries
         .into_iter()
-        .filter(|(name, _)| is_seen(name))
-        .collect();
+        .filter(|(name, _)| !name.split('/').any(is_ignored))
+        .partition(|(name, _)| is_wanted(name));
     if entries.is_empty() {
-        let message = format!("no {what} in this tar archive");
-        return each(Err(InputError::whole(file, message)));
+        let first = others.keys().next().map(|name| &**name);
+        return each(Err(none_in(file, "tar", what, first)));
     }
     for (name, bytes) in entries {
         let place = place_in(file, &name);
         let read = decompressed(&place, bytes.to_vec()).and_then(|bytes| plain(&place, bytes));
         each(read.map(|bytes| Content { name: place, bytes }));
     }
+}
+
+/// The error that an archive has none of the wanted files; `first` is one of the others.
+fn none_in(file: &Path, kind: &str, what: &str, first: Option<&str>) -> InputError {
+    let found = first.map_or("which is empty".to_owned(), |name| format!("but `{name}`"));
+    InputError::whole(file, format!("no {what} in this {kind} archive, {found}"))
 }
 
 /// The files in a tar archive; `None` if it is none, or ends too early.
@@ -323,9 +330,8 @@ fn decompressed(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
                     rest = behind;
                     continue;
                 }
-                let frame = StreamingDecoder::new(&mut rest).map_err(|error| {
-                    InputError::whole(file, format!("cannot be unpacked: {error}"))
-                })?;
+                let frame = StreamingDecoder::new(&mut rest);
+                let frame = frame.map_err(|_| cannot(file, DAMAGED))?;
                 all.append(&mut unpack(file, frame, MAX_FILE_BYTES - all.len() as u64)?);
             }
             Ok(all)
@@ -343,7 +349,7 @@ fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
     let other = match &*bytes {
         _ if is_tar(&bytes) => "a tar archive, which has to be unpacked first",
         _ if packing(&bytes).is_some() => "a file that is packed twice",
-        [b'P', b'K', 3, 4, ..] => "a zip archive",
+        [b'P', b'K', 3, 4, ..] => "a zip archive, which has to be unpacked first",
         [b'P', b'A', b'R', b'1', ..]
         | [b'A', b'R', b'R', b'O', b'W', b'1', ..]
         | [0xff, 0xff, 0xff, 0xff, ..] => {
@@ -359,6 +365,14 @@ fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
         [0x80, 2..=5, ..] => "a pickle of Python",
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => "a 7z archive, which has to be unpacked first",
         [b'R', b'a', b'r', b'!', 0x1a, ..] => "a rar archive, which has to be unpacked first",
+        [b'P', b'A', b'R', b'E', ..] => "an encrypted table of Parquet",
+        [b'%', b'P', b'D', b'F', ..] => "a PDF document",
+        [0x89, b'P', b'N', b'G', ..] => "a picture",
+        _ if bytes.starts_with(b"SQLite format 3") => "a database of SQLite",
+        _ if bytes.starts_with(b"<!DOCTYPE") || bytes.starts_with(b"<html") => "a web page",
+        _ if bytes.starts_with(b"version https://git-lfs") => {
+            "a pointer of Git LFS in the place of the file, which `git lfs pull` fetches"
+        }
         _ => return Ok(bytes),
     };
     let message =
@@ -371,12 +385,19 @@ fn unpack(file: &Path, packed: impl Read, most: u64) -> Result<Vec<u8>, InputErr
     let most = most.min(MAX_FILE_BYTES);
     let mut bytes = Vec::new();
     let read = packed.take(most + 1).read_to_end(&mut bytes);
-    let message = match read {
-        Err(error) => format!("cannot be unpacked: {error}"),
-        Ok(read) if read as u64 > most => {
-            format!("unpacks to more than {most} bytes: expected {most} at most")
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+            Err(cannot(file, "it takes too much memory"))
         }
-        Ok(_) => return Ok(bytes),
-    };
-    Err(InputError::whole(file, message))
+        Err(_) => Err(cannot(file, DAMAGED)),
+        Ok(read) if read as u64 > most => {
+            let message = format!("unpacks to more than {most} bytes: expected {most} at most");
+            Err(InputError::whole(file, message))
+        }
+        Ok(_) => Ok(bytes),
+    }
+}
+
+fn cannot(file: &Path, why: &str) -> InputError {
+    InputError::whole(file, format!("cannot be unpacked: {why}"))
 }

@@ -260,7 +260,7 @@ impl PythonFile {
         let (text, file) = match other {
             OtherFile::Found(file) => (read_text(&file)?, file),
             OtherFile::Named(Content { name, bytes })
-            | OtherFile::Packed(Content { name, bytes }) => (text(&name, bytes)?, name),
+            | OtherFile::Packed(Content { name, bytes }) => (text(&name, &bytes)?, name),
         };
         Ok(Self {
             file,

@@ -8,12 +8,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type};
 use arrow_array::{Array, RecordBatch, RecordBatchReader, downcast_integer_array};
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::DataType;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::file::metadata::RowGroupMetaData;
 
-use super::MAX_FILE_BYTES;
-use crate::panics::message;
+use super::{DAMAGED, MAX_FILE_BYTES};
 
 /// How many rows are read at once.
 const ROWS: usize = 256;
@@ -22,15 +23,20 @@ const ROWS: usize = 256;
 pub(super) fn json_lines(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
     // The readers of damaged files may panic.
     catch_unwind(AssertUnwindSafe(|| lines(bytes.into())))
-        .unwrap_or_else(|panic| Err(message(&*panic).to_owned()))
+        .unwrap_or_else(|panic| Err(damaged(panic)))
+}
+
+/// The readers' own words are about their code.
+fn damaged<E>(_: E) -> String {
+    DAMAGED.to_owned()
 }
 
 fn lines(bytes: Bytes) -> Result<Vec<u8>, String> {
     let mut lines = Vec::new();
     let mut row = 0;
-    for batch in batches(bytes).map_err(|error| error.to_string())? {
-        let batch =
-            batch.map_err(|error| format!("row {} and those behind it: {error}", row + 1))?;
+    for batch in batches(bytes)? {
+        let behind = |_| format!("row {} and those behind it are damaged", row + 1);
+        let batch = batch.map_err(behind)?;
         for at in 0..batch.num_rows() {
             row += 1;
             write_row(&batch, at, &mut lines).map_err(|error| format!("row {row}: {error}"))?;
@@ -46,20 +52,28 @@ fn lines(bytes: Bytes) -> Result<Vec<u8>, String> {
 }
 
 /// The rows of a file of Parquet, a file of Arrow or, without such a mark, a stream of it.
-fn batches(bytes: Bytes) -> Result<Box<dyn RecordBatchReader>, ArrowError> {
+fn batches(bytes: Bytes) -> Result<Box<dyn RecordBatchReader>, String> {
     Ok(if bytes.starts_with(b"PAR1") {
-        let table = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
+        let table = ParquetRecordBatchReaderBuilder::try_new(bytes).map_err(damaged)?;
         let groups = table.metadata().row_groups().iter();
-        let size: i64 = groups.map(|group| group.total_byte_size().max(0)).sum();
+        let sizes = groups.clone().map(|group| group.total_byte_size().max(0));
+        let size: i64 = sizes.sum();
         if size as u64 > MAX_FILE_BYTES {
-            let message = format!("unpacks to {size} bytes: expected {MAX_FILE_BYTES} at most");
-            return Err(ArrowError::ParquetError(message));
+            return Err(format!(
+                "unpacks to {size} bytes: expected {MAX_FILE_BYTES} at most"
+            ));
         }
-        Box::new(table.with_batch_size(ROWS).build()?)
+        let mut columns = groups.flat_map(RowGroupMetaData::columns);
+        let is_other = |it| matches!(it, Compression::BROTLI(_) | Compression::LZO);
+        if columns.any(|column| is_other(column.compression())) {
+            let message = "its columns are packed with brotli or lzo: expected zstd, snappy, gzip, lz4 or nothing";
+            return Err(message.to_owned());
+        }
+        Box::new(table.with_batch_size(ROWS).build().map_err(damaged)?)
     } else if bytes.starts_with(b"ARROW1") {
-        Box::new(FileReader::try_new(Cursor::new(bytes), None)?)
+        Box::new(FileReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)
     } else {
-        Box::new(StreamReader::try_new(Cursor::new(bytes), None)?)
+        Box::new(StreamReader::try_new(Cursor::new(bytes), None).map_err(damaged)?)
     })
 }
 
@@ -180,7 +194,7 @@ mod tests {
     use arrow_ipc::writer::{FileWriter, StreamWriter};
     use arrow_schema::Field;
     use parquet::arrow::ArrowWriter;
-    use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+    use parquet::basic::{GzipLevel, ZstdLevel};
     use parquet::file::properties::WriterProperties;
     use serde_json::{Value, json};
 

@@ -234,14 +234,15 @@ impl TaskReader {
                     --programs FILE runs them";
                 self.read.errors.push(InputError::at(file, 1, 1, message));
             }
-            FileForm::Solutions => {
-                let mut solutions = read.solutions;
-                let found = std::mem::take(&mut solutions.errors).into_iter();
-                let found = found.map(|error| InputError::in_tasks(file, error));
-                self.read.errors.extend(errors.chain(found));
-                self.solutions.push((file.clone(), solutions));
-            }
             _ => self.read.errors.extend(errors),
+        }
+        // A file may have them beside its tasks.
+        let mut solutions = read.solutions;
+        let found = std::mem::take(&mut solutions.errors).into_iter();
+        let found = found.map(|error| InputError::in_tasks(file, error));
+        self.read.errors.extend(found);
+        if read.form == FileForm::Solutions || !solutions.solutions.is_empty() {
+            self.solutions.push((file.clone(), solutions));
         }
         for task in read.tasks {
             self.add(file, task);

@@ -16,7 +16,9 @@ const ID: &str = "output_id";
 /// Whether a text is in this format, by its first line.
 pub(super) fn is_csv(text: &[u8]) -> bool {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    text.starts_with(ID.as_bytes())
+    let first = text.split(|byte| matches!(byte, b',' | b'\n')).next();
+    let first = String::from_utf8_lossy(first.unwrap_or_default());
+    first.trim().trim_matches('"') == ID
 }
 
 /// Reads a text in this format.

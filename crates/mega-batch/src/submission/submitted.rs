@@ -75,8 +75,17 @@ impl Submitted {
         let found = if csv::is_csv(&bytes) {
             csv::read(&bytes)
         } else if let Some(found) = other_text(file) {
+            let begin = String::from_utf8_lossy(&bytes);
+            let begin: String = begin
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .chars()
+                .take(60)
+                .collect();
             let message = format!(
-                "expected a submission, in JSON or with the columns `output_id` and `output`, found {found}"
+                "expected a submission, in JSON or with the columns `output_id` and `output`, found {found} that \
+                 begins with `{begin}`"
             );
             return self.errors.push(InputError::at(file, 1, 1, message));
         } else {

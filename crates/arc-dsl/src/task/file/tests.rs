@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::grid::Grid;
@@ -187,7 +187,7 @@ fn bad_tasks_are_told_by_place_and_what_was_expected() {
         ),
         (
             "{'train': []}",
-            "expected a key in double quotes, found `\\'`",
+            "expected a key in double quotes, found `'`",
         ),
         (
             "{\"train\": [],}",
@@ -237,9 +237,9 @@ fn bad_tasks_are_told_by_place_and_what_was_expected() {
     ] {
         let error = Task::from_json("x", text).unwrap_err();
         assert_eq!(error.message, "UTF-32 text: expected UTF-8");
-        assert!(crate::wide_text(text).is_some());
+        assert!(crate::task::text::wide_text(text).is_some());
     }
-    assert_eq!(crate::wide_text(b"{}"), None);
+    assert_eq!(crate::task::text::wide_text(b"{}"), None);
 }
 
 /// The contents of a file: its form, its tasks with the number of pairs by split, and its errors.
@@ -660,7 +660,7 @@ fn rows_have_the_keys_of_data_sets() {
             json!({ "index": 7, "metadata": { "task_id": "a1" }, "code": fenced }),
             "a1",
             &fenced,
-            false,
+            true,
         ),
         (
             json!({ "index": 7, "metadata": { "split": "x" }, "code": program }),
@@ -711,6 +711,284 @@ fn rows_have_the_keys_of_data_sets() {
         tasks,
         ["1: train 2 test 2", "2: train 2 test 2"],
         "{errors:?}"
+    );
+}
+
+#[test]
+fn what_services_return_is_searched_for_answers() {
+    let program = "def solve(I):\n    return vmirror(I)";
+    let text = format!("Mirrored:\n```python\n{program}\n```");
+    let says = |role: &str, content: Value| json!({ "role": role, "content": content });
+    let parts =
+        json!([{ "type": "thinking", "thinking": "def no" }, { "type": "text", "text": text }]);
+    let choices = json!([{ "index": 0, "message": says("assistant", json!(text)) },
+                         { "index": 1, "message": says("assistant", json!("no")) }]);
+    let (asked, answered) = (
+        says("user", json!("def no(I):")),
+        says("assistant", json!(text)),
+    );
+    for (mut row, without) in [
+        (
+            json!({ "response": { "status_code": 200, "body": { "choices": choices } } }),
+            1,
+        ),
+        (
+            json!({ "result": { "type": "succeeded", "message": says("assistant", parts) } }),
+            0,
+        ),
+        (json!({ "choices": choices }), 1),
+        (
+            json!({ "output": [{ "type": "reasoning" }, says("assistant", json!([{ "text": text }]))] }),
+            0,
+        ),
+        (
+            json!({ "candidates": [{ "content": { "parts": [{ "text": text }], "role": "model" } }] }),
+            0,
+        ),
+        (
+            json!({ "prompt": "def no(I):", "outputs": [{ "text": text }] }),
+            0,
+        ),
+        (
+            json!({ "conversations": [{ "from": "human", "value": "def no" }, { "from": "gpt", "value": text }] }),
+            0,
+        ),
+        (
+            json!({ "messages": json!([asked, answered]).to_string() }),
+            0,
+        ),
+        (json!({ "prompt": [asked], "completion": [answered] }), 0),
+        (json!({ "chosen": text, "rejected": "def no(I):" }), 0),
+        (
+            json!({ "instruction": "def no(I):", "input": "", "Generated_Text": text }),
+            0,
+        ),
+        (
+            json!({ "reasoning_content": "def no(I):", "model_responses": [text, "no"] }),
+            1,
+        ),
+    ] {
+        row["custom_id"] = json!("a1");
+        row["id"] = json!("batch_1");
+        let file = TaskFile::read("all", row.to_string().as_bytes());
+        let [found] = &file.programs[..] else {
+            panic!("{row}: {file:?}");
+        };
+        assert_eq!(
+            (found.task.as_str(), found.text.as_str()),
+            ("a1", &*text),
+            "{row}"
+        );
+        assert!(
+            found.is_answer() && found.others.is_empty(),
+            "{row}: {found:?}"
+        );
+        let counted = file.without_program.map_or(0, |(_, count)| count);
+        assert_eq!(counted, without, "{row}");
+    }
+    let call = json!([{ "function": { "name": "run", "arguments": json!({ "code": program }).to_string() } }]);
+    let row = json!({ "id": "a1", "messages": [asked, { "role": "assistant", "content": null, "tool_calls": call }] });
+    let file = TaskFile::read("all", row.to_string().as_bytes());
+    assert_eq!(
+        file.programs[0].text,
+        json!({ "code": program }).to_string()
+    );
+    let rows = json!({ "n": 1, "responses": [{ "task_id": "a1", "response": text }, { "task_id": "b2", "response": text }] });
+    let file = TaskFile::read("all", rows.to_string().as_bytes());
+    assert_eq!(
+        file.programs.iter().map(|it| &*it.task).collect::<Vec<_>>(),
+        ["a1", "b2"]
+    );
+    // A conversation by the id of its task; what the user says is none.
+    let by_id = json!({ "a1": [asked, answered], "b2": [asked, answered, asked] });
+    let file = TaskFile::read("all", by_id.to_string().as_bytes());
+    assert!(
+        file.programs
+            .iter()
+            .all(|it| it.text == text && it.is_answer())
+    );
+    assert_eq!((file.programs.len(), file.errors.len()), (2, 0));
+    let file = TaskFile::read(
+        "all",
+        json!({ "a1": [asked, asked] }).to_string().as_bytes(),
+    );
+    assert_eq!((file.programs.len(), file.errors.len()), (0, 1));
+}
+
+#[test]
+fn programs_stand_beside_other_things_and_under_other_keys() {
+    let program = "def solve(I):\n    return vmirror(I)";
+    for (text, tasks, is_said) in [
+        (
+            json!({ "puzzle_id": "a1", "python_code": program }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "uid": "a1", "best_programs": [program, program] }),
+            "a1 a1",
+            true,
+        ),
+        (
+            json!({ "extra_info": { "task_id": "a1" }, "solver": program }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "task": { "id": "a1", "train": [{ "input": [[1]] }] }, "code": program }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "model": "x", "results": { "a1": { "code": program } } }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "n": 2, "results": [{ "task_id": "a1", "code": program }, { "id": "b2", "code": program }] }),
+            "a1 b2",
+            true,
+        ),
+        (
+            json!({ "features": [], "rows": [{ "row_idx": 0, "row": { "id": "a1", "code": program } }] }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "task_id": ["a1", "b2"], "code": [program, program] }),
+            "a1 b2",
+            true,
+        ),
+        (
+            json!({ "task_id": { "0": "a1", "1": "b2" }, "code": { "0": program, "1": program } }),
+            "a1 b2",
+            true,
+        ),
+        (
+            json!({ "x": { "task_id": "a1", "code": program }, "y": { "code": program } }),
+            "a1 y",
+            true,
+        ),
+        (
+            json!({ "date": 1, "programs": [{ "task": "a1", "source": program }] }),
+            "a1",
+            true,
+        ),
+        // The program of a task without an id is the task's.
+        (
+            json!({ "examples": [[[[1]], [[1]]]], "source": program }),
+            "all",
+            true,
+        ),
+        (json!({ "code": program }), "all", false),
+        (
+            json!([{ "code": program, "score": 1 }, { "code": program }]),
+            "all_0 all_1",
+            false,
+        ),
+    ] {
+        let file = TaskFile::read("all", text.to_string().as_bytes());
+        let found: Vec<_> = file.programs.iter().map(|it| it.task.as_str()).collect();
+        assert_eq!(
+            (found.join(" "), &file.errors[..]),
+            (tasks.to_owned(), &[][..]),
+            "{text}"
+        );
+        assert!(
+            file.programs
+                .iter()
+                .all(|it| it.text == program && it.is_said == is_said),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_text_that_is_no_program_is_told_where_programs_are_expected() {
+    let document = json!({ "engine_version": "1", "results": [], "programs": [{ "name": "a1", "text": "def solve(I):" }] });
+    let file = TaskFile::read("r", document.to_string().as_bytes());
+    assert_eq!((file.form, file.programs.len()), (FileForm::Foreign, 0));
+    for (row, message) in [
+        (
+            json!({ "id": "a1", "code": "I do not know" }),
+            "code: expected the text of a program, found \"I do not know\" \
+                                                         without `def` and `O =`",
+        ),
+        (
+            json!({ "id": "a1", "code": null, "text": "x" }),
+            "code: expected the text of a program, found null",
+        ),
+        (
+            json!({ "id": "a1", "response": { "error": "x" } }),
+            "response: expected the text of a program, found an object",
+        ),
+    ] {
+        let mut file = TaskFile::read("all", row.to_string().as_bytes());
+        assert!(
+            file.errors[0].message.starts_with("expected a task"),
+            "{row}"
+        );
+        file.expect_programs();
+        let [found] = &messages(&file.errors)[..] else {
+            panic!("{row}: {file:?}");
+        };
+        assert!(found.ends_with(message), "{row}: {found}");
+    }
+}
+
+#[test]
+fn tables_are_read_by_their_columns_too() {
+    let task: Value = serde_json::from_str(&task()).unwrap();
+    let (train, test) = (&task["train"], &task["test"]);
+    let whole = ["a1: train 2 test 2", "b2: train 2 test 2"];
+    for (text, expected) in [
+        (
+            json!({ "task_id": ["a1", "b2"], "train": [train, train], "test": [test, test] }),
+            &whole[..],
+        ),
+        (
+            json!({ "id": { "0": "a1", "1": "b2" }, "train": { "0": train, "1": train }, "test": { "0": test, "1": test } }),
+            &whole,
+        ),
+        (
+            json!({ "train": { "a1": train, "b2": train }, "test": { "a1": test, "b2": test } }),
+            &whole,
+        ),
+        (
+            json!({ "rows": [{ "row_idx": 0, "row": { "id": "a1", "train": train, "test": test } }] }),
+            &whole[..1],
+        ),
+        (
+            json!({ "task_id": "a1", "train": { "input": [[[1]], [[2]]], "output": [[[1]], [[2]]] },
+                 "test": { "inputs": [[[1]], [[2]]] } }),
+            &["all: train 2 test 2"],
+        ),
+    ] {
+        let (_, tasks, errors) = read("all", &text.to_string());
+        assert_eq!(tasks, expected, "{text}");
+        assert!(errors.is_empty(), "{text}: {errors:?}");
+    }
+    // Errors are told by the number of the row.
+    let bad = json!({ "id": ["a1", "b2"], "train": [train, [{ "input": [[1, 500]] }]] });
+    let (_, tasks, errors) = read("all", &bad.to_string().replace(':', ":\n"));
+    assert_eq!(tasks, ["a1: train 2 test 0"]);
+    assert!(
+        errors[0].starts_with("line 2, column ") && errors[0].contains("colour 500"),
+        "{errors:?}"
+    );
+    // Lists by split, and columns of different lengths, are none.
+    let (_, tasks, _) = read("all", &json!({ "id": ["a1"], "train": train }).to_string());
+    assert_eq!(tasks, ["all: train 2 test 0"]);
+    let both = json!({ "challenges": { "a1": { "train": train, "test": [{ "input": [[1]] }] } },
+                       "solutions": { "a1": [[[7]]] } });
+    let file = TaskFile::read("all", both.to_string().as_bytes());
+    assert_eq!(
+        (
+            file.tasks.len(),
+            file.solutions.solutions.len(),
+            file.errors.len()
+        ),
+        (1, 1, 0)
     );
 }
 

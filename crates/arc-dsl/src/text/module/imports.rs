@@ -60,7 +60,10 @@ impl<'t> Lowering<'_, 't> {
         Binding::Other(if is_dsl {
             format!("the DSL has no `{name}`")
         } else {
-            format!("`{name}` is imported from `{}`", told(path))
+            format!(
+                "`{name}` is imported from `{}`, and not defined in this file",
+                told(path)
+            )
         })
     }
 }

@@ -166,7 +166,10 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
             "line 1, column 21: found `[`, which is not read: expected \
              `name = primitive(arguments)` or `return value`",
         ),
-        ("from numpy import trim", "`trim` is imported from `numpy`"),
+        (
+            "from numpy import trim",
+            "`trim` is imported from `numpy`, and not defined in this file",
+        ),
         ("from numpy import *", "it may be hidden there"),
         ("setattr(dsl, 'trim', rot90)", "it may be set there"),
         ("import numpy as trim", "it is the module `numpy`"),
@@ -321,7 +324,7 @@ fn names_that_star_imports_bind_are_told_with_their_modules() {
     ] {
         let text = format!("from outer import *\ndef solve(I):\n return {used}\n");
         let expected = format!(
-            "unknown {unknown}, which {place} defines: only what the DSL has is read of other files"
+            "unknown {unknown}, which {place} defines, and not this file: only what the DSL has is read of other files"
         );
         let error = read_beside(&modules, &text).concat();
         assert!(error.ends_with(&expected), "{error}");
