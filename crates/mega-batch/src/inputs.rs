@@ -195,9 +195,9 @@ fn is_other_archive(name: &str) -> bool {
 
 /// Whether the name is that of data in a form that is not read.
 fn is_other_data(name: &str) -> bool {
-    const DATA: [&str; 17] = [
-        ".csv", ".db", ".h5", ".hdf5", ".jsonc", ".json5", ".msgpack", ".npy", ".npz", ".orc",
-        ".pickle", ".pkl", ".sqlite", ".tsv", ".xlsx", ".yaml", ".yml",
+    const DATA: [&str; 18] = [
+        ".csv", ".db", ".h5", ".hdf5", ".ipynb", ".jsonc", ".json5", ".msgpack", ".npy", ".npz",
+        ".orc", ".pickle", ".pkl", ".sqlite", ".tsv", ".xlsx", ".yaml", ".yml",
     ];
     let is_data = ends_with_one(name, &DATA) || ends_with_one(name, &TABLE_EXTENSIONS);
     is_data || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")

@@ -371,14 +371,15 @@ fn data_in_other_forms_is_told_in_one_line() {
         "a.npz",
         "a.pkl",
         "c.json.txt",
+        "d.ipynb",
         "66cc44dd",
         "LICENSE",
         "a.png",
     ] {
         folder.write(&format!("data/{name}"), "?");
     }
-    let told = "data: 8 files of data in a form that is not read: 66cc44dd, a.csv, a.npz, train.orc, a.pkl, c.json.txt, \
-                x/t.xlsx and 1 more of these kinds";
+    let told = "data: 9 files of data in a form that is not read: 66cc44dd, a.csv, d.ipynb, a.npz, train.orc, a.pkl, \
+                c.json.txt, x/t.xlsx and 1 more of these kinds";
     let (done, _) = run(&folder, "--tasks data");
     assert_eq!(done.code, 2);
     folder.write("data/a.json", mirror_task());
