@@ -369,7 +369,7 @@ fn equal_values_are_told_apart_as_python_does() {
                 "argmin(x3, size)",
                 "first(x4)",
             ]),
-            "1",
+            "7",
         ),
     ];
     let input = Grid::from_rows(&[[3, 1, 7]]).unwrap();

@@ -26,7 +26,14 @@ impl fmt::Display for Literal<'_> {
         match self.0 {
             Value::Tuple(elements) => write_tuple(f, elements.as_slice().iter().map(Literal)),
             Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
-                write_set(f, in_order_of_text(self.0).iter().map(Literal))
+                let (elements, is_display) = in_order_of_text(self.0);
+                let elements = elements.iter().map(Literal);
+                if is_display {
+                    return write_set(f, elements);
+                }
+                f.write_str("frozenset(")?;
+                write_tuple(f, elements)?;
+                f.write_str(")")
             }
             value => value.fmt(f),
         }
@@ -82,19 +89,31 @@ fn has_name(value: &Value) -> bool {
     }
 }
 
-/// The elements of a set in an order in which a set that is read iterates like this one.
-fn in_order_of_text(set: &Value) -> Vec<Value> {
+/// The elements of a set in an order in which a set that is read iterates like this one, and whether it is read from a
+/// display: a `frozenset` of a tuple, to which they are added one by one, may have an order that no display has.
+fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
     let elements: Vec<Value> = in_order(set).collect();
     let have_names = elements.iter().any(has_name);
+    let is_like_it = |read: Value| in_order(&read).eq(elements.iter().cloned());
     if let (Some(written), Some(all)) = (set.written(), set.as_container()) {
         let written = written.iter().filter_map(|at| all.stored(*at as usize));
         let written: Vec<Value> = written.map(Cow::into_owned).collect();
-        if in_order(&frozenset(written.clone(), have_names)).eq(elements.iter().cloned()) {
-            return written;
+        if is_like_it(frozenset(written.clone(), have_names)) {
+            return (written, true);
         }
     }
-    let places = exchanged(&elements, |added| frozenset(added, have_names));
-    places.iter().map(|at| elements[*at].clone()).collect()
+    let arranged = |build: &dyn Fn(Vec<Value>) -> Value| -> Vec<Value> {
+        let places = exchanged(&elements, build).into_iter();
+        places.map(|at| elements[at].clone()).collect()
+    };
+    let displayed = arranged(&|added| frozenset(added, have_names));
+    if !is_like_it(frozenset(displayed.clone(), have_names)) {
+        let added = arranged(&Value::set);
+        if is_like_it(Value::set(added.clone())) {
+            return (added, false);
+        }
+    }
+    (displayed, true)
 }
 
 /// In sets of more elements none are exchanged.
@@ -184,6 +203,17 @@ mod tests {
             exchanged += usize::from(text != value.to_string());
         }
         assert!(several > 1_000 && exchanged > 20, "{several} {exchanged}");
+    }
+
+    /// A table of 32 slots, where a display of constants makes one of 16.
+    #[test]
+    fn an_order_that_no_display_has_is_that_of_a_tuple() {
+        let locs = [(2, 1), (3, 1), (1, 1), (2, 0), (3, 0), (1, 0)];
+        let set = Value::set(locs.map(|(i, j)| Value::Loc(crate::Loc::new(i, j))));
+        let text = Literal(&set).to_string();
+        assert!(text.starts_with("frozenset(("), "{text}");
+        let read = crate::parse_value(&text).unwrap();
+        assert_eq!(read.to_string(), set.to_string());
     }
 
     #[test]
