@@ -83,11 +83,11 @@ impl Suite {
         let ours = calls.map(|call| self.evaluate_here(call, &mut interpreter));
         let ours = ours.collect();
         let called = |at: usize| Some(self.calls[at].primitive);
-        let command = |at: usize| match &texts[at] {
-            Some(program) => Command::Program(program, &[]),
-            None => {
-                let call = &self.calls[at];
-                Command::Case(call.primitive.name(), &call.arguments, &call.applied_to)
+        let command = |at: usize| {
+            let call = &self.calls[at];
+            match &texts[at] {
+                Some(program) => Command::Program(program, &[]),
+                None => Command::Case(call.primitive.name(), &call.arguments, &call.applied_to),
             }
         };
         compare::evaluate(reference, SECONDS, &self.pool, ours, called, command)

@@ -33,6 +33,7 @@ use crate::text::reference;
 use crate::text::tokens::{Tokens, told};
 use crate::text::tree::ExprKind;
 use crate::value::Value;
+use crate::value::container::Container;
 
 pub use listing::says_program;
 
@@ -63,7 +64,7 @@ pub struct ProgramText {
 /// The elements of the set of these, as their texts tell them apart: truth values are no numbers here.
 fn members(elements: &[Value]) -> Vec<String> {
     let set = Value::set(elements.iter().cloned());
-    let members = set.as_container().into_iter().flat_map(|set| set.iter());
+    let members = set.as_container().into_iter().flat_map(Container::iter);
     let mut members: Vec<String> = members.map(|member| member.to_string()).collect();
     members.sort();
     members
