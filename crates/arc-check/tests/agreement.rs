@@ -388,6 +388,27 @@ fn equal_values_are_told_apart_as_python_does() {
     expect_agreement(&tally);
 }
 
+/// A call that fails in a loop has no value, although a later one only compares it and needs no order of it.
+#[test]
+fn what_fails_in_a_loop_that_is_built_again_fails() {
+    let text = "def f(I):
+    x1 = rbind(remove, frozenset({frozenset({0})}))
+    x2 = rbind(repeat, 0)
+    x3 = chain(x1, first, x2)
+    O = apply(x3, frozenset({frozenset({1}), frozenset({0})}))
+    return O
+";
+    let program = parse_programs(text).remove(0).unwrap();
+    let (mut checker, mut tally) = (Checker::default(), Tally::default());
+    let prepared = Prepared::with(&program, &Options::default());
+    assert!(
+        checker
+            .check(&prepared, &Grid::filled(1, 1, 0), &mut tally)
+            .is_err()
+    );
+    expect_agreement(&tally);
+}
+
 /// What a vectorised loop makes in its body is gone when it looks for an order again.
 #[test]
 fn the_order_of_what_a_loop_has_made_is_no_fault() {

@@ -406,6 +406,12 @@ impl Machine {
         definition.is_typed && !definition.is_mixed && !is_partial
     }
 
+    /// Whether the slot holds it, which it does not if its region is not run.
+    fn is_current(&self, definition: &Definition) -> bool {
+        let is_run = definition.within == 0 || definition.within != self.known.skipped;
+        is_run && self.is_whole(definition)
+    }
+
     /// Forgets what is found of regions.
     fn among_known<T>(&mut self, find: impl FnOnce(&mut Self) -> T) -> T {
         let known = self.known.regions.len();
@@ -426,9 +432,7 @@ impl Machine {
         }
         let definition = code.definition(slot);
         let mut value = None;
-        if definition.is_none_or(|one| {
-            self.is_whole(one) && (one.within == 0 || one.within != self.known.skipped)
-        }) {
+        if definition.is_none_or(|one| self.is_current(one)) {
             let found = self.value(ty, self.slots[slot as usize])?;
             if !has_sets(ty) || has_one_order(&found) {
                 return Ok(found);
@@ -473,7 +477,9 @@ impl Machine {
                     values.push(match (self.exact(code, argument), argument) {
                         (Err(_), Argument::Slot(slot, ty))
                             if is_only_compared(primitive, at)
-                                && code.definition(*slot).is_none_or(|one| self.is_whole(one)) =>
+                                && code
+                                    .definition(*slot)
+                                    .is_none_or(|one| self.is_current(one)) =>
                         {
                             self.value(&code.types[*ty as usize], self.slots[*slot as usize])?
                         }
