@@ -348,6 +348,19 @@ fn the_key_of_an_empty_container_is_that_of_zero() {
     assert_eq!(run(steps, &[&[3, 3]]), Ok(Value::Int(1)));
 }
 
+/// Also of one that is known to be empty, but whose elements would have no type.
+#[test]
+fn the_first_of_no_pairs_is_an_error() {
+    let steps = "x1 = rbind(product, frozenset())
+        x2 = chain(contained, first, x1)
+        x3 = rbind(both, (False,))
+        x4 = fork(astuple, x3, identity)
+        x5 = compose(x2, x4)
+        x6 = x5(I)
+        return I";
+    run(steps, &[&[1]]).unwrap_err();
+}
+
 #[test]
 fn a_value_of_another_type_is_handed_back() {
     let steps = "x1 = astuple(1, 5)

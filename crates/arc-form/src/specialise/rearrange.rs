@@ -62,8 +62,9 @@ impl Specialiser {
                 let item = self.primitive(primitive, &[container])?;
                 return self.stand_for(item, &holes, template).map(Some);
             }
-            (P::First, Node::Set(items)) => return Ok(Some(items[0])),
-            (P::Last, Node::Set(items)) => return Ok(items.last().copied()),
+            // Of an empty one the call fails, as that of another empty container.
+            (P::First, Node::Set(items)) if !items.is_empty() => return Ok(Some(items[0])),
+            (P::Last, Node::Set(items)) if !items.is_empty() => return Ok(items.last().copied()),
             (P::Totuple, Node::Set(items)) => tuple(items.to_vec()),
             (P::Difference, _) if self.options.fold && arguments[0] == arguments[1] => {
                 match self.kind_of_container(arguments[0]) {
