@@ -45,8 +45,11 @@ impl Specialiser {
             }
             (P::Astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
             (P::Initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
-            (P::First, Node::Tuple(items)) if !items.is_empty() => return Ok(Some(items[0])),
-            (P::Last, Node::Tuple(items)) if !items.is_empty() => {
+            // Of an empty one the call fails.
+            (P::First, Node::Tuple(items) | Node::Set(items)) if !items.is_empty() => {
+                return Ok(Some(items[0]));
+            }
+            (P::Last, Node::Tuple(items) | Node::Set(items)) if !items.is_empty() => {
                 return Ok(items.last().copied());
             }
             (P::First | P::Last, Node::Single(item)) => return Ok(Some(item)),
@@ -62,9 +65,6 @@ impl Specialiser {
                 let item = self.primitive(primitive, &[container])?;
                 return self.stand_for(item, &holes, template).map(Some);
             }
-            // Of an empty one the call fails, as that of another empty container.
-            (P::First, Node::Set(items)) if !items.is_empty() => return Ok(Some(items[0])),
-            (P::Last, Node::Set(items)) if !items.is_empty() => return Ok(items.last().copied()),
             (P::Totuple, Node::Set(items)) => tuple(items.to_vec()),
             (P::Difference, _) if self.options.fold && arguments[0] == arguments[1] => {
                 match self.kind_of_container(arguments[0]) {
