@@ -10,6 +10,7 @@ mod file;
 mod json;
 mod seeds;
 mod solutions;
+mod structure;
 mod submission;
 mod text;
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
-use super::file::{described, entries_of, has_key, is_list_of_grids};
 use super::seeds::InputSeed;
+use super::structure::{described, entries_of, has_key, is_list_of_grids};
 use super::text::{JsonKind, Places, Text, kind_of, shortened};
 use crate::grid::Grid;
 

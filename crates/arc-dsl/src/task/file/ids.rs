@@ -1,0 +1,142 @@
+//! The id of a task: what an object says, and what the name of its file says.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::programs::text_of_program;
+use crate::task::structure::{Entries, entries_of};
+use crate::task::text::{JsonKind, kind_of};
+
+/// The keys under which a task may give its id, in order of preference; the last two count only if its metadata have
+/// none of the others.
+pub(super) const ID_KEYS: [&str; 13] = [
+    "task_id",
+    "taskId",
+    "task_key",
+    "puzzle_id",
+    "problem_id",
+    // Beside the `id` of a request.
+    "custom_id",
+    "id",
+    "task",
+    "task_name",
+    "name",
+    "uid",
+    "question_id",
+    "index",
+];
+
+/// The name of a task that does not give its own id.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum TaskName<'n> {
+    /// The name of its file.
+    OfFile(&'n str),
+    /// The name of its file with its index.
+    Numbered(&'n str),
+    /// Its key in an object.
+    Key(&'n str),
+}
+
+impl<'n> TaskName<'n> {
+    pub(super) fn name(self) -> &'n str {
+        match self {
+            TaskName::OfFile(name) | TaskName::Numbered(name) | TaskName::Key(name) => name,
+        }
+    }
+}
+
+/// The id that an object gives, if it takes precedence over the name.
+pub(super) fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
+    let counts = match id {
+        TaskName::OfFile(name) => says_little(name),
+        TaskName::Numbered(_) => true,
+        TaskName::Key(_) => false,
+    };
+    if !counts {
+        return None;
+    }
+    id_in(entries)
+}
+
+/// The id of the task that a single program in a file gives, whatever the name of the file.
+pub(super) fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
+    let TaskName::OfFile(name) = id else {
+        return None;
+    };
+    // Other things may have a `name`, too.
+    let is_said = |key: &str| is_metadata(key) || key != "name" && ID_KEYS.contains(&key);
+    let mut said = entries.to_vec();
+    said.retain(|(key, _)| is_said(key));
+    own_id(&said, TaskName::Numbered(name))
+}
+
+/// The id that an object gives, itself or in its metadata.
+pub(super) fn id_in(entries: &Entries<'_>) -> Option<String> {
+    let (keys, of_rows) = ID_KEYS.split_at(11);
+    let metadata = || {
+        let (_, metadata) = entries.iter().find(|(key, _)| is_metadata(key))?;
+        let (mut inner, _) = entries_of(metadata.get());
+        inner.retain(|(key, _)| !is_metadata(key));
+        id_in(&inner)
+    };
+    let own = id_under(keys, entries).or_else(metadata);
+    own.or_else(|| id_under(of_rows, entries))
+}
+
+fn is_metadata(key: &str) -> bool {
+    matches!(key, "metadata" | "extra_info")
+}
+
+pub(super) fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
+    keys.iter().find_map(|key| {
+        let is_it = |(found, it): &&(String, &RawValue)| {
+            found == key && kind_of(it.get()) == JsonKind::Other
+        };
+        let (_, value) = entries.iter().find(is_it)?;
+        let id = match serde_json::from_str(value.get()).ok()? {
+            Value::String(id) => id,
+            Value::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        let id = bare_id(&id).to_owned();
+        let is_id = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+        (!id.is_empty() && id.chars().all(is_id)).then_some(id)
+    })
+}
+
+/// An id without the extension of a file, and one of the ARC data without its folders, as in `training/007bbfb7.json`.
+#[must_use]
+pub fn bare_id(id: &str) -> &str {
+    let id = id.strip_suffix(".json").unwrap_or(id).trim();
+    let is_arc_id = |id: &str| {
+        let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
+        digits == 8 && (id.len() == 8 || id[8..].starts_with(['_', '-']))
+    };
+    match id.rsplit_once('/') {
+        Some((_, last)) if is_arc_id(last) => last,
+        _ => id,
+    }
+}
+
+/// Whether the name of a file is less specific than an id in the task: a number with fewer digits than ids have, or a
+/// word such as `task` or `data`, with or without a number.
+pub(super) fn says_little(name: &str) -> bool {
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name.len() - word.len();
+    let word = word.trim_end_matches(['_', '-']).to_ascii_lowercase();
+    match word.as_str() {
+        "" => digits < 8,
+        "task" | "tasks" | "data" | "example" | "sample" => true,
+        _ => false,
+    }
+}
+
+/// Whether an object has a key that gives the id of a task; then its other keys are not ids.
+pub(super) fn says_id(entries: &Entries<'_>) -> bool {
+    let is_id = |(key, value): &(String, &RawValue)| {
+        ID_KEYS.contains(&key.as_str())
+            && !matches!(kind_of(value.get()), JsonKind::List | JsonKind::Object)
+            && text_of_program(value.get()).is_none()
+    };
+    entries.iter().any(is_id)
+}

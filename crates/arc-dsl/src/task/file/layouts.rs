@@ -1,0 +1,287 @@
+//! The layouts of tasks: which one an object or a list has, judging by its keys and by how they begin.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::ids::{ID_KEYS, TaskName, says_id};
+use super::programs::{NamedProgram, holds_programs, program, rank_of};
+use crate::task::structure::{
+    Entries, elements_of, entries_of, has_key, is_grid, is_list_of_grids, is_object, is_pairs,
+    known_as, place_in,
+};
+use crate::task::text::{JsonKind, first_of, kind_of};
+
+/// The maximum nesting of tasks by id in objects by split.
+pub(super) const MAX_DEPTH: usize = 3;
+
+/// The keys under which a row gives the number of its test input.
+const TEST_INDEX_KEYS: &str = "test_index pair_index question_index test_input_index test_case_index test_idx pair_idx \
+     question_idx test_input_idx test_case test_id";
+
+/// The keys under which an object beside other things holds one task.
+const WRAPPERS: &str = "task data problem puzzle item content row result";
+
+/// The one of them under which the server of a hub for data sets has a row.
+pub(super) const ROW: &str = "row";
+
+/// Whether an object is a task, rather than tasks by split or something else.
+pub(super) fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
+    let is_split = |value: &RawValue| {
+        is_list_of_tasks(value.get(), depth)
+            || kind_of(value.get()) == JsonKind::Object && {
+                let (inner, _) = entries_of(value.get());
+                has_tasks(&inner, depth + 1) || holds_programs(value.get(), true, MAX_DEPTH)
+            }
+    };
+    let mut known = entries
+        .iter()
+        .filter(|(key, _)| key == "train" || key == "test");
+    let is_task = known.next().is_some_and(|(_, value)| !is_split(value));
+    is_task
+        || is_examples(entries)
+        || is_training(entries)
+        || is_fewshots(entries)
+        || is_example_pairs(entries)
+        || is_columns(entries)
+}
+
+/// Whether an object has the keys of examples with a program.
+pub(super) fn is_examples(entries: &Entries<'_>) -> bool {
+    ["training_examples", "test_examples"]
+        .iter()
+        .any(|key| has_key(entries, key))
+        && ["program", "task_key", "task_id"]
+            .iter()
+            .any(|key| has_key(entries, key))
+}
+
+/// Whether an object has its train pairs under `examples`: objects, or lists of an input and an output.
+pub(super) fn is_example_pairs(entries: &Entries<'_>) -> bool {
+    let is_pair_list = |json: &str| {
+        let first = first_of(json).filter(|first| kind_of(first) == JsonKind::List);
+        first.is_some_and(|pair| {
+            let (both, _) = elements_of(pair);
+            both.len() == 2 && both.iter().all(|it| is_grid(it.get()))
+        })
+    };
+    let is_it = |(key, value): &(String, &RawValue)| {
+        key == "examples" && (is_pairs(value.get()) || is_pair_list(value.get()))
+    };
+    !has_key(entries, "train") && entries.iter().any(is_it)
+}
+
+/// Whether an object names its parts `training` and `test` or `testing`.
+pub(super) fn is_training(entries: &Entries<'_>) -> bool {
+    let is_known = |key: &str| matches!(key, "training" | "test" | "testing");
+    let mut lists = entries.iter().filter(|(_, value)| is_pairs(value.get()));
+    let is_it = |(key, value): &(String, &RawValue)| {
+        let is_list = kind_of(value.get()) == JsonKind::List;
+        key == "training" && is_list && !is_list_of_tasks(value.get(), 0)
+    };
+    entries.iter().any(is_it) && lists.all(|(key, _)| is_known(key))
+}
+
+/// Whether an object names its parts `fewshots` and `question`, like rows of data sets.
+pub(super) fn is_fewshots(entries: &Entries<'_>) -> bool {
+    let parts = entries.iter().filter(|(key, value)| {
+        matches!(key.as_str(), "fewshots" | "question") && is_pairs(value.get())
+    });
+    parts.count() == 2
+}
+
+/// The split (0 is train, 1 is test) and the side (0 is input, 1 is output) of the grids in a column.
+type Column = (usize, usize);
+
+/// What the parts of `list` are.
+pub(super) const LISTED: [Column; 3] = [(0, 0), (0, 1), (1, 0)];
+
+/// What `label` is beside `list`.
+pub(super) const LABEL: Column = (1, 1);
+
+/// The column of this name, such as `example_inputs`.
+pub(super) fn column(key: &str) -> Option<Column> {
+    let (split, side) = key.rsplit_once('_')?;
+    let split = match split {
+        "example" | "examples" | "train" | "training" | "demo" | "demonstration" | "fewshot" => 0,
+        "question" | "test" | "testing" | "query" => 1,
+        _ => return None,
+    };
+    Some((split, side_of(side)?))
+}
+
+pub(super) fn side_of(key: &str) -> Option<usize> {
+    match key {
+        "input" | "inputs" => Some(0),
+        "output" | "outputs" => Some(1),
+        _ => None,
+    }
+}
+
+/// Whether an object has inputs and outputs in separate lists of grids.
+pub(super) fn is_columns(entries: &Entries<'_>) -> bool {
+    let has = |wanted: Column| {
+        let mut entries = entries.iter();
+        entries.any(|(key, it)| column(key) == Some(wanted) && is_list_of_grids(it.get()))
+    };
+    let is_known = |key: &str| matches!(key, "train" | "test");
+    let has_pairs = entries.iter().any(|(key, _)| is_known(key));
+    !has_pairs && (has((0, 0)) && has((0, 1)) || is_listed(entries))
+}
+
+/// Whether an object has the inputs, the outputs and the test inputs in a `list`, and the test outputs as `label`.
+pub(super) fn is_listed(entries: &Entries<'_>) -> bool {
+    let is_it = |(key, value): &(String, &RawValue)| {
+        key == "list" && kind_of(value.get()) == JsonKind::List && {
+            let (parts, _) = elements_of(value.get());
+            parts.len() == LISTED.len() && parts.iter().all(|it| is_list_of_grids(it.get()))
+        }
+    };
+    has_key(entries, "label") && entries.iter().any(is_it)
+}
+
+/// The number of the test input that a row is for.
+pub(super) fn test_index(entries: &Entries<'_>) -> Option<usize> {
+    let is_it = |(key, _): &&(String, &RawValue)| place_in(TEST_INDEX_KEYS, key).is_some();
+    let (_, value) = entries.iter().find(is_it)?;
+    value.get().parse().ok()
+}
+
+/// Whether an object holds solutions: lists of grids by task, and not a row that has some of its parts as such.
+pub(super) fn are_solutions(entries: &Entries<'_>, id: TaskName<'_>) -> bool {
+    let is_one =
+        |(key, it): &(String, &RawValue)| !is_word_of_splits(key) && is_list_of_grids(it.get());
+    matches!(id, TaskName::OfFile(_)) && !says_id(entries) && entries.iter().any(is_one)
+}
+
+/// Whether an object holds tasks, or lists of pairs, by id.
+pub(super) fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
+    if depth >= MAX_DEPTH {
+        return false;
+    }
+    // Other names of splits are not ids; nor are the keys of an object that also holds a number or a string.
+    let is_bare = |(_, it): &(String, &RawValue)| {
+        !matches!(kind_of(it.get()), JsonKind::List | JsonKind::Object)
+    };
+    let mut lists = entries.iter().filter(|(_, it)| is_pairs(it.get()));
+    let has_lists = lists.any(|(key, _)| !is_word_of_splits(key)) && !entries.iter().any(is_bare);
+    has_lists || entries.iter().any(|(_, it)| holds_tasks(it.get(), depth))
+}
+
+/// Whether it is a task, tasks by id, or a list of tasks.
+pub(super) fn holds_tasks(json: &str, depth: usize) -> bool {
+    match kind_of(json) {
+        JsonKind::List => is_list_of_tasks(json, depth),
+        JsonKind::Object => {
+            let (inner, _) = entries_of(json);
+            is_task(&inner, depth + 1) || has_tasks(&inner, depth + 1)
+        }
+        JsonKind::Null | JsonKind::Other => false,
+    }
+}
+
+/// Whether it is a list whose first element is a task.
+pub(super) fn is_list_of_tasks(json: &str, depth: usize) -> bool {
+    let first = first_of(json).filter(|_| kind_of(json) == JsonKind::List && depth < MAX_DEPTH);
+    first.is_some_and(|first| {
+        kind_of(first) == JsonKind::Object && {
+            let (inner, _) = entries_of(first);
+            is_task(&inner, depth + 1) || wrapped(&inner, depth + 1).is_some()
+        }
+    })
+}
+
+/// The one task in an object, beside other things.
+pub(super) fn wrapped<'e, 'a>(
+    entries: &'e Entries<'a>,
+    depth: usize,
+) -> Option<&'e (String, &'a RawValue)> {
+    let holds_task = |(key, value): &&(String, &RawValue)| {
+        place_in(WRAPPERS, key).is_some() && is_object(value) && {
+            let (inner, _) = entries_of(value.get());
+            is_task(&inner, depth + 1)
+        }
+    };
+    let mut found = entries.iter().filter(holds_task);
+    found
+        .next()
+        .filter(|_| depth < MAX_DEPTH && found.next().is_none())
+}
+
+/// Whether a key stands above tasks, rather than being the id of one.
+pub(super) fn is_wrapper(key: &str) -> bool {
+    let one = key.strip_suffix('s').unwrap_or(key);
+    place_in(WRAPPERS, one).is_some() || key == "challenges" || is_word_of_splits(key)
+}
+
+/// Whether a key consists of words that name parts of a task.
+fn is_word_of_splits(key: &str) -> bool {
+    const WORDS: &str = "arc case cases data demo demonstration demonstrations demos eval evaluation example examples gen \
+         input inputs label list output outputs pair pairs problem problems queries query question questions sample \
+         samples support test train training validation";
+    let mut words = key.split(['_', '-', ' ']);
+    words.all(|word| place_in(WORDS, word).is_some())
+}
+
+/// The rows of a table that is given by its columns, which are lists or objects with the same keys, as JSON.
+pub(super) fn rows_of_columns(entries: &Entries<'_>) -> Option<Vec<String>> {
+    let is_id = |key: &str| ID_KEYS.contains(&key);
+    let is_column = |it: &RawValue| matches!(kind_of(it.get()), JsonKind::List | JsonKind::Object);
+    let has_ids = entries.iter().any(|(key, it)| is_id(key) && is_column(it));
+    // Most objects are seen not to be a table by their first value.
+    let (_, first) = entries.first()?;
+    let begins = match kind_of(first.get()) {
+        JsonKind::Object => cells(first)
+            .first()
+            .is_some_and(|(_, it)| is_pairs(it.get())),
+        _ => first_of(first.get()).is_some_and(is_pairs),
+    };
+    let is_known = |key: &str| key == "train" || column(key).is_some() || rank_of(key).is_some();
+    if entries.len() < 2 || !(has_ids || begins) || !entries.iter().any(|(key, _)| is_known(key)) {
+        return None;
+    }
+    let columns: Vec<_> = entries.iter().map(|(_, column)| cells(column)).collect();
+    let first = columns.first().filter(|cells| !cells.is_empty())?;
+    let is_like_first = |cells: &Vec<(String, &RawValue)>| {
+        let keys = cells.iter().map(|(key, _)| key);
+        keys.eq(first.iter().map(|(key, _)| key))
+    };
+    let row = |(at, (id, _)): (usize, &(String, &RawValue))| {
+        let cells = entries.iter().zip(&columns).map(|((key, _), cells)| {
+            // The number of the line is that of the row.
+            let cell = cells[at].1.get().replace(['\n', '\r'], " ");
+            format!("{}:{cell}", Value::from(key.as_str()))
+        });
+        let id = (!has_ids).then(|| format!("\"id\":{}", Value::from(id.as_str())));
+        format!("{{{}}}", cells.chain(id).collect::<Vec<_>>().join(","))
+    };
+    let are_rows = columns.iter().all(is_like_first);
+    are_rows.then(|| first.iter().enumerate().map(row).collect())
+}
+
+/// The cells of a column with their keys, or their numbers.
+pub(super) fn cells(column: &RawValue) -> Vec<(String, &RawValue)> {
+    if is_object(column) {
+        return entries_of(column.get()).0;
+    }
+    let cells = elements_of(column.get()).0.into_iter().enumerate();
+    cells.map(|(at, cell)| (at.to_string(), cell)).collect()
+}
+
+/// The rows of programs that stand in a file beside other things; a document of a run has none.
+pub(super) fn rows_under<'e, 'a>(entries: &'e Entries<'a>) -> Option<&'e (String, &'a RawValue)> {
+    if known_as(entries).is_some() {
+        return None;
+    }
+    entries.iter().find(|(key, it)| {
+        let first = first_of(it.get()).filter(|_| kind_of(it.get()) == JsonKind::List);
+        let (row, _) = entries_of(first.unwrap_or_default());
+        (is_wrapper(key) || rank_of(key).is_some())
+            && (row.iter().any(|(key, it)| key == ROW && is_object(it))
+                || says_id(&row) && program(&row).is_some())
+    })
+}
+
+/// Whether a program without an id is what an object is about.
+pub(super) fn is_alone(program: &NamedProgram<'_>, entries: &Entries<'_>) -> bool {
+    program.has_text() && known_as(entries).is_none() && rows_under(entries).is_none()
+}
