@@ -259,15 +259,14 @@ impl Generator {
                 (value, _) => Value::pair(&Value::Int(self.integer()), &value),
             };
         };
-        let is_set = container.kind == ContainerKind::Set;
+        let mut is_set = container.kind == ContainerKind::Set;
         let mut elements: Vec<_> = container.iter().map(Cow::into_owned).collect();
-        let becomes_set = match self.dice.below(5) {
-            0 => !is_set,
+        match self.dice.below(5) {
+            0 => is_set = !is_set,
             1 => {
                 for element in &mut elements {
                     *element = Value::pair(&Value::Int(self.integer()), element);
                 }
-                is_set
             }
             2 => {
                 let any = self.value_of(&InferredType::Any);
@@ -275,23 +274,20 @@ impl Generator {
                     0 => elements.push(any),
                     len => elements[self.dice.below(len)] = any,
                 }
-                is_set
             }
             3 => {
                 let parts = elements.iter().filter_map(Value::as_container);
                 elements = parts
                     .flat_map(|part| part.iter().map(Cow::into_owned).collect::<Vec<_>>())
                     .collect();
-                is_set
             }
             _ => {
                 for element in &mut elements {
                     *element = self.altered(element.clone());
                 }
-                is_set
             }
-        };
-        if becomes_set {
+        }
+        if is_set {
             Value::set(elements)
         } else {
             Value::tuple(elements)

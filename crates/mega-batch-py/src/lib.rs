@@ -76,49 +76,30 @@ mod _engine {
     use pyo3::types::PyTuple;
 
     #[pymodule_export]
-    use crate::batt::{PyBatt, PyNode, PyPushed};
-    #[pymodule_export]
-    use crate::behaviour::dedup_by_behaviour;
-    #[pymodule_export]
-    use crate::builder::{PyBuilder, PyVariable};
-    #[pymodule_export]
-    use crate::coordinator::PyCoordinator;
-    #[pymodule_export]
-    use crate::devices::devices;
-    #[pymodule_export]
-    use crate::engine::PyEngine;
-    #[pymodule_export]
-    use crate::engine::completions::{PyEvaluated, extract_programs};
-    #[pymodule_export]
-    use crate::enumerate::enumerate_programs;
-    #[pymodule_export]
-    use crate::errors::{ProgramError, PyEvalError};
-    #[pymodule_export]
-    use crate::feed::PyPool;
-    #[pymodule_export]
-    use crate::grids::show::PyGrid;
-    #[pymodule_export]
-    use crate::programs::{PyProgram, mutate, parse_programs, read_programs};
-    #[pymodule_export]
-    use crate::python_pool::PyPythonPool;
-    #[pymodule_export]
-    use crate::report::PySubject;
-    #[pymodule_export]
-    use crate::results::{_padded, PyErrors};
-    #[pymodule_export]
-    use crate::search::search;
-    #[pymodule_export]
-    use crate::shards::PyPackedBatch;
-    #[pymodule_export]
-    use crate::synth::{_augmented, _checked, _drawn, PySynthesis};
-    #[pymodule_export]
-    use crate::tasks::{PyPair, PyTask, read_tasks};
-    #[pymodule_export]
-    use crate::trace::trace;
-    #[pymodule_export]
-    use crate::unpickle::_unpickled;
-    #[pymodule_export]
-    use crate::values::PyFunction;
+    use crate::{
+        batt::{PyBatt, PyNode, PyPushed},
+        behaviour::dedup_by_behaviour,
+        builder::{PyBuilder, PyVariable},
+        coordinator::PyCoordinator,
+        devices::devices,
+        engine::PyEngine,
+        engine::completions::{PyEvaluated, extract_programs},
+        enumerate::enumerate_programs,
+        errors::{ProgramError, PyEvalError},
+        feed::PyPool,
+        grids::show::PyGrid,
+        programs::{PyProgram, mutate, parse_programs, read_programs},
+        python_pool::PyPythonPool,
+        report::PySubject,
+        results::{_padded, PyErrors},
+        search::search,
+        shards::PyPackedBatch,
+        synth::{_augmented, _checked, _drawn, PySynthesis},
+        tasks::{PyPair, PyTask, read_tasks},
+        trace::trace,
+        unpickle::_unpickled,
+        values::PyFunction,
+    };
 
     #[pymodule_init]
     fn constants(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,15 +6,14 @@ use std::cmp::Ordering;
 use arc_isa::{ContainerKind, Primitive, Type};
 
 use super::untyped::{
-    PythonResult, Refusal, elements, empty_like, int, is_empty, no_pairs, number,
+    PythonResult, Refusal, elements, empty_like, int, is_empty, no_pairs, number, set_union,
 };
 use crate::budget::{Context, Identity};
 use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 use crate::value::container::{Collector, Container, Items, are_patches, sorting};
-use crate::value::set_table::Table;
-use crate::value::sets::order::{Built, By, Element, Order};
+use crate::value::sets::order::{Built, By, Order};
 
 impl Value {
     /// The same set, built by filtering `set`, in whose order its elements were added; nothing if one of them is not a set.
@@ -352,20 +351,8 @@ pub(super) fn insert(
     container: Container<'_>,
 ) -> EvalResult<Value> {
     cx.reserve(u64::from(container.value.own_weight()) + u64::from(value.own_weight()))?;
-    let mut all: Vec<Value> = container.iter_stored().map(Cow::into_owned).collect();
-    let number = all.binary_search(value).unwrap_or_else(|_| {
-        all.push(value.clone());
-        all.len() - 1
-    });
-    let hashes = Value::hashes(&all);
-    let Some(table) = container.value.set_table() else {
-        let all = container.iter().map(Cow::into_owned);
-        return Ok(Value::set(all.chain([value.clone()])));
-    };
-    // Python copies the set and joins the copy with a set of the value, for which room is made even if it is there.
-    let mut table = table.copied(&hashes);
-    table.merge(&Table::of([number as u32], &hashes), &hashes);
-    Ok(Value::set_of_table(all, table))
+    // Python joins it with a set of the value, for which room is made even if it is there.
+    Ok(set_union(container.value, &Value::set([value.clone()]))?)
 }
 
 pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
