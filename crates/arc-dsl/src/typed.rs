@@ -263,6 +263,26 @@ mod tests {
         assert_eq!(run(lines).unwrap(), expected, "{lines}");
     }
 
+    /// Python asks for the row first, and does not look at the column of one off the grid.
+    #[test]
+    fn a_column_of_a_row_that_there_is_not_may_be_anything() {
+        let patch = "x = frozenset({(9, frozenset({3})), (0, 0)})";
+        let cells = "x = frozenset({(9, frozenset({3}), 7), (0, 0, 4)})";
+        for (patch, call, expected) in [
+            (patch, "fill(I, FIVE, x)", "((5, 2, 0), (0, 2, 2))"),
+            (patch, "underfill(I, FIVE, x)", "((1, 2, 0), (0, 2, 2))"),
+            (patch, "toobject(x, I)", "frozenset({(0, 0, 1)})"),
+            (cells, "paint(I, x)", "((4, 2, 0), (0, 2, 2))"),
+            (
+                "x = ((1, frozenset({3})), (0, 0))",
+                "fill(I, FIVE, x)",
+                "()",
+            ),
+        ] {
+            gives(&format!("{patch}; O = {call}"), expected);
+        }
+    }
+
     #[test]
     fn names_and_rows_belong_together() {
         let mut names = BTreeSet::new();

@@ -107,8 +107,27 @@ pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Py
 }
 
 pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> PythonResult {
-    let locs = locs_of(cx, patch)?;
+    let locs = call(cx, T::Toindices, &[patch])?;
     patches::untyped::toobject(cx, &locs, grid, cell)
+}
+
+/// The locations of a patch as cells of a colour, converted to the public dialect.
+fn filled(cx: &mut Context<'_>, color: &Value, patch: &Value) -> PythonResult {
+    let locs = call(cx, T::Toindices, &[patch])?;
+    collected(cx, TUPLE, &locs, |_, loc| {
+        let (i, j) = two(loc)?;
+        Ok(Some(Value::pair(color, &Value::pair(&i, &j))))
+    })
+}
+
+pub(super) fn fill(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    color: &Value,
+    patch: &Value,
+) -> PythonResult {
+    let cells = filled(cx, color, patch)?;
+    public(cx, P::Paint, &[grid, &cells])
 }
 
 pub(super) fn underfill(
@@ -117,27 +136,26 @@ pub(super) fn underfill(
     color: &Value,
     patch: &Value,
 ) -> PythonResult {
-    let locs = locs_of(cx, patch)?;
-    // A grid without cells has no background, and no cells to fill.
-    let primitive = if call(cx, T::MostcolorT, &[grid])?.is_nan() {
-        P::Fill
-    } else {
-        P::Underfill
-    };
-    public(cx, primitive, &[grid, color, &locs])
+    let cells = filled(cx, color, patch)?;
+    on_background(cx, grid, &cells)
 }
 
 pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> PythonResult {
-    let object = public_cells(cx, TUPLE, obj)?;
-    public(cx, P::Paint, &[grid, &object])
+    let cells = public_cells(cx, TUPLE, obj)?;
+    public(cx, P::Paint, &[grid, &cells])
 }
 
 pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> PythonResult {
-    let object = public_cells(cx, TUPLE, obj)?;
+    let cells = public_cells(cx, TUPLE, obj)?;
+    on_background(cx, grid, &cells)
+}
+
+/// Paints cells of the public dialect. A grid without cells has no background here, and no cells to paint.
+fn on_background(cx: &mut Context<'_>, grid: &Value, cells: &Value) -> PythonResult {
     let primitive = if call(cx, T::MostcolorT, &[grid])?.is_nan() {
         P::Paint
     } else {
         P::Underpaint
     };
-    public(cx, primitive, &[grid, &object])
+    public(cx, primitive, &[grid, cells])
 }

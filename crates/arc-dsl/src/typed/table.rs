@@ -303,7 +303,7 @@ macro_rules! for_each_typed_primitive {
                 occurrences(grid, obj) -> Set = own occurrences: "`occurrences` of the public dialect.";
                 toobject(patch, grid) -> Set = own toobject: "`toobject` of the public dialect.";
                 // Painting.
-                fill(grid, color, patch) -> Tuple = public fill(grid, color, locs_of(patch)): "`fill` of the public dialect.";
+                fill(grid, color, patch) -> Tuple = own fill: "`fill` of the public dialect.";
                 underfill(grid, color, patch) -> Tuple = own underfill: "`underfill` of the public dialect.";
                 paint(grid, obj) -> Tuple = own paint: "`paint` of the public dialect.";
                 underpaint(grid, obj) -> Tuple = own underpaint: "`underpaint` of the public dialect.";
