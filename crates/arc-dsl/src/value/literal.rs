@@ -95,7 +95,14 @@ fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
     let elements: Vec<Value> = in_order(set).collect();
     let have_names = elements.iter().any(has_name);
     let is_like_it = |read: Value| in_order(&read).eq(elements.iter().cloned());
-    if let (Some(written), Some(all)) = (set.written(), set.as_container()) {
+    let all = set.as_container();
+    // CPython makes one constant of all equal displays in a file, in the order of the first. So they all have to have the
+    // order of the one that ascends.
+    let has_display = have_names || elements.len() <= 2 || {
+        let ascending = all.into_iter().flat_map(Container::iter_stored);
+        is_like_it(frozenset(ascending.map(Cow::into_owned).collect(), false))
+    };
+    if let (true, Some(written), Some(all)) = (has_display, set.written(), all) {
         let written = written.iter().filter_map(|at| all.stored(*at as usize));
         let written: Vec<Value> = written.map(Cow::into_owned).collect();
         if is_like_it(frozenset(written.clone(), have_names)) {
@@ -107,7 +114,7 @@ fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
         places.map(|at| elements[at].clone()).collect()
     };
     let displayed = arranged(&|added| frozenset(added, have_names));
-    if !is_like_it(frozenset(displayed.clone(), have_names)) {
+    if !has_display || !is_like_it(frozenset(displayed.clone(), have_names)) {
         let added = arranged(&Value::set);
         if is_like_it(Value::set(added.clone())) {
             return (added, false);
@@ -214,6 +221,33 @@ mod tests {
         assert!(text.starts_with("frozenset(("), "{text}");
         let read = crate::parse_value(&text).unwrap();
         assert_eq!(read.to_string(), set.to_string());
+    }
+
+    /// CPython has one constant for equal displays in a file.
+    #[test]
+    fn equal_sets_of_several_orders_are_not_all_displays() {
+        let numbers = [0, 8, 16, 24].map(Value::Int);
+        let mut displayed = std::collections::BTreeSet::new();
+        let mut others = 0;
+        for start in 0..4 {
+            for second in 1..4 {
+                let mut added = numbers.clone();
+                added.rotate_left(start);
+                added.swap(1, second);
+                let set = Value::set(added);
+                let text = Literal(&set).to_string();
+                assert_eq!(
+                    crate::parse_value(&text).unwrap().to_string(),
+                    set.to_string()
+                );
+                if text.contains('{') {
+                    displayed.insert(set.to_string());
+                } else {
+                    others += 1;
+                }
+            }
+        }
+        assert!(displayed.len() == 1 && others > 3, "{displayed:?} {others}");
     }
 
     #[test]
