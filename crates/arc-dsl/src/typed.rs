@@ -41,7 +41,6 @@ mod samples;
 mod table;
 
 use grids::palette_t;
-use objects::locs_of;
 use patches::LocationsOf::{Indices, Object, Patch};
 use patches::{is_no_location, opposite_corners, palette_f, reach};
 use python::{

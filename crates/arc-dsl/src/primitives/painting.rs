@@ -1,11 +1,13 @@
 //! Grids with patches painted on them.
 
+use std::borrow::Cow;
+
 use super::colours::{background, colour};
 use super::patches::{shift, shifted};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
-use crate::patch::{Cell, Loc};
+use crate::patch::{Cell, Loc, Object};
 use crate::types::{Patch, as_patch};
 use crate::value::Value;
 pub(super) use untyped::call as untyped;
@@ -27,7 +29,7 @@ pub(super) fn fill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid
 }
 
 pub(super) fn paint(grid: &Grid, obj: Patch<'_>) -> EvalResult<Grid> {
-    paint_where(grid, in_order(grid, obj), |_| true)
+    paint_where(grid, in_order(grid, obj).iter().copied(), |_| true)
 }
 
 pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult<Grid> {
@@ -41,18 +43,46 @@ pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> EvalResult
 
 pub(super) fn underpaint(grid: &Grid, obj: Patch<'_>) -> EvalResult<Grid> {
     let background = background(grid)?;
-    paint_where(grid, in_order(grid, obj), |below| below == background)
+    let cells = in_order(grid, obj);
+    paint_where(grid, cells.iter().copied(), |below| below == background)
 }
 
-/// The cells of an object in the order of iteration, which is only found if two cells are at one location of the grid.
-fn in_order(grid: &Grid, obj: Patch<'_>) -> impl Iterator<Item = Cell> {
+/// The cells of an object in an order that paints as that of iteration does, which is only found if it decides.
+fn in_order<'a>(grid: &Grid, obj: Patch<'a>) -> Cow<'a, [Cell]> {
     let cells = obj.cells();
-    let places = match obj.value {
-        Value::Object(object) if overlaps(grid, cells) => object.places(),
-        _ => None,
-    };
-    let at = move |at: usize| places.map_or(at, |places| places[at] as usize);
-    (0..cells.len()).map(move |place| cells[at(place)])
+    match obj.value {
+        Value::Object(object) if overlaps(grid, cells) => {
+            let known = in_known_order(grid, object);
+            known
+                .unwrap_or_else(|| object.iter().copied().collect())
+                .into()
+        }
+        _ => cells.into(),
+    }
+}
+
+/// The cells of an object, those at one location in the order of iteration, if that is known without building their set
+/// again.
+fn in_known_order(grid: &Grid, object: &Object) -> Option<Vec<Cell>> {
+    let known = object.places_known(object.order().ends_copied()?);
+    let cells = object.as_slice();
+    let mut counts = vec![0u32; grid.cells().len()];
+    for at in cells.iter().filter_map(|cell| grid.offset(cell.loc)) {
+        counts[at] += 1;
+    }
+    let (mut ordered, mut beside) = (Vec::with_capacity(cells.len()), Vec::new());
+    for (cell, places) in cells.iter().zip(known) {
+        match grid.offset(cell.loc) {
+            Some(at) if counts[at] > 1 => beside.push((at, places, *cell)),
+            _ => ordered.push(*cell),
+        }
+    }
+    beside.sort_unstable();
+    if !beside.is_sorted_by(|(at, a, _), (other, b, _)| at != other || a.1 < b.0) {
+        return None;
+    }
+    ordered.extend(beside.into_iter().map(|(.., cell)| cell));
+    Some(ordered)
 }
 
 /// Whether cells have two colours at one location of the grid.

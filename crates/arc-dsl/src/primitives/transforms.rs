@@ -1,6 +1,7 @@
 //! Grids and objects turned, cut, joined and scaled.
 
 use std::borrow::Cow;
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use arc_isa::{ContainerKind, Primitive};
@@ -19,7 +20,7 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{PatchItems, Piece, as_patch};
 use crate::value::Value;
-use crate::value::sets::order::How;
+use crate::value::sets::order::{Element, How};
 
 /// The rows or columns that Python's `[start:stop]` selects from `length`.
 fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
@@ -240,6 +241,27 @@ fn mirror(primitive: Primitive) -> (How, fn(Bounds, Loc) -> Loc) {
     }
 }
 
+/// The images of ascending elements, ascending too if rows stay rows.
+fn ascending<T: Element>(mut images: Vec<T>, how: How) -> Vec<T> {
+    let key = |image: &T| image.cell().map(|cell| (cell.colour, cell.loc.i));
+    let turn_rows = |images: &mut [T]| {
+        let rows = images.chunk_by_mut(|a, b| key(a) == key(b));
+        rows.for_each(<[T]>::reverse);
+    };
+    match how {
+        How::HorizontalMirror => {
+            let colour = |image: &T| image.cell().map(|cell| cell.colour);
+            for of_colour in images.chunk_by_mut(|a, b| colour(a) == colour(b)) {
+                of_colour.reverse();
+                turn_rows(of_colour);
+            }
+        }
+        How::VerticalMirror => turn_rows(&mut images),
+        _ => {}
+    }
+    images
+}
+
 /// A mirrored patch, whose colours may be any values.
 fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
     if let Value::Indices(_) | Value::Object(_) = patch
@@ -255,11 +277,13 @@ fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> Python
         let built = patches::built_from(patch, how);
         return Ok(match patch.items {
             PatchItems::Locs(locs) => {
-                Indices::built(patches::moved(locs, |&loc| to(loc))?, built).into()
+                let images = patches::moved(locs, |&loc| to(loc))?;
+                Indices::built(ascending(images, how), built).into()
             }
             PatchItems::Cells(cells) => {
                 let to = |cell: &Cell| Ok(Cell::new(cell.colour, to(cell.loc)?));
-                Object::built(patches::moved(cells, to)?, built).into()
+                let images = patches::moved(cells, to)?;
+                Object::built(ascending(images, how), built).into()
             }
         });
     }
@@ -340,7 +364,17 @@ fn scaled(cx: &mut Context<'_>, grid: &Grid, down: i32, right: i32) -> EvalResul
     let (down, right) = (down.max(0) as usize, right.max(0) as usize);
     let (height, width) = (grid.height() * down, grid.width() * right);
     cx.reserve_grid(height as u64, width as u64)?;
-    Ok(sampled(grid, height, width, |i, j| (i / down, j / right)))
+    let mut cells = Vec::with_capacity(height * width);
+    for row in grid.rows() {
+        let start = cells.len();
+        for _ in 0..down.min(1) {
+            cells.extend(row.iter().flat_map(|cell| repeat_n(*cell, right)));
+        }
+        for _ in 1..down {
+            cells.extend_from_within(start..start + width);
+        }
+    }
+    Ok(Grid::from_cells(height, width, cells))
 }
 
 pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> EvalResult<Value> {
@@ -362,21 +396,21 @@ pub(super) fn upscale(cx: &mut Context<'_>, element: Piece<'_>, factor: i32) -> 
     let square = u64::from(factor.unsigned_abs()).pow(2);
     let count = square.saturating_mul(cells.len() as u64);
     cx.reserve(count)?;
-    // They are created cell by cell and have to be sorted.
     cx.work(2 * count)?;
     let start = Bounds::of(patch.locs())?.start();
     let scaled = |at: i32, from: i32, within: i32| {
         i64::from(at - from) * i64::from(factor) + i64::from(within) + i64::from(from)
     };
     let mut large = Vec::with_capacity(cells.len() * square as usize);
-    for cell in cells {
-        for i in 0..factor {
-            for j in 0..factor {
-                let i = scaled(cell.loc.i, start.i, i);
-                large.push(Cell {
-                    loc: loc(i, scaled(cell.loc.j, start.j, j))?,
-                    ..*cell
-                });
+    // The cells of an object ascend, and so do these.
+    for line in cells.chunk_by(|a, b| (a.colour, a.loc.i) == (b.colour, b.loc.i)) {
+        for down in 0..factor {
+            let i = scaled(line[0].loc.i, start.i, down);
+            for cell in line {
+                for right in 0..factor {
+                    let loc = loc(i, scaled(cell.loc.j, start.j, right))?;
+                    large.push(Cell { loc, ..*cell });
+                }
             }
         }
     }

@@ -102,12 +102,15 @@ fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
         let ascending = all.into_iter().flat_map(Container::iter_stored);
         is_like_it(frozenset(ascending.map(Cow::into_owned).collect(), false))
     };
-    if let (true, Some(written), Some(all)) = (has_display, set.written(), all) {
-        let written = written.iter().filter_map(|at| all.stored(*at as usize));
-        let written: Vec<Value> = written.map(Cow::into_owned).collect();
-        if is_like_it(frozenset(written.clone(), have_names)) {
-            return (written, true);
-        }
+    let written = || {
+        let places = set.written().unwrap_or_default();
+        let stored = |at: u32| all.and_then(|all| all.stored(at as usize));
+        let added = places.into_iter().filter_map(stored).map(Cow::into_owned);
+        Some(added.collect())
+            .filter(|added: &Vec<Value>| is_like_it(frozenset(added.clone(), have_names)))
+    };
+    if let (true, Some(written)) = (has_display, written()) {
+        return (written, true);
     }
     let arranged = |build: &dyn Fn(Vec<Value>) -> Value| -> Vec<Value> {
         let places = exchanged(&elements, build).into_iter();
@@ -119,6 +122,7 @@ fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
         if is_like_it(Value::set(added.clone())) {
             return (added, false);
         }
+        return (written().unwrap_or(displayed), true);
     }
     (displayed, true)
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use crate::budget::ELEMENT_BYTES;
@@ -512,7 +512,7 @@ impl Order {
 
     /// Whether the set is a copy of another one; nothing if it is neither that nor one to which elements were added one
     /// by one.
-    fn ends_copied(&self) -> Option<bool> {
+    pub(crate) fn ends_copied(&self) -> Option<bool> {
         match self.built {
             _ if self.copied => Some(true),
             Built::Objects(..) | Built::Flood(_) | Built::Outline => Some(true),
@@ -971,14 +971,17 @@ fn hashes_of_locations(height: usize, width: usize) -> Vec<u64> {
 
 /// The locations of a grid in the order of `asindices`, by their numbers row by row.
 fn in_reading_order(height: usize, width: usize) -> Cow<'static, [u32]> {
-    static KNOWN: [OnceLock<Vec<u32>>; AREA] = [const { OnceLock::new() }; AREA];
+    /// The sides of the largest grid whose order is kept: those of ARC at twice their size. All orders take 17 MB.
+    const SIDE: usize = 64;
+    static KNOWN: [[OnceLock<Vec<u32>>; SIDE]; SIDE] =
+        [const { [const { OnceLock::new() }; SIDE] }; SIDE];
     let find = || {
         let hashes = hashes_of_locations(height, width);
         Table::of(0..hashes.len() as u32, &hashes).iter().collect()
     };
-    let last = Loc::new(height as i32 - 1, width as i32 - 1);
-    match set_table::place(last) {
-        Some(last) => Cow::Borrowed(KNOWN[last].get_or_init(find)),
+    let known = KNOWN.get(height.wrapping_sub(1));
+    match known.and_then(|known| known.get(width.wrapping_sub(1))) {
+        Some(known) => Cow::Borrowed(known.get_or_init(find)),
         None => Cow::Owned(find()),
     }
 }
@@ -1053,6 +1056,37 @@ impl Flood {
         Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
     }
 
+    /// Makes a table that of the locations beside one, if all of them are on a grid as large as those of ARC: then it
+    /// depends on the location alone.
+    fn put_beside(&self, near: &mut Table, at: u32) -> bool {
+        static KNOWN: [[AtomicU64; AREA]; 2] = [const { [const { AtomicU64::new(0) }; AREA] }; 2];
+        let (height, width) = (self.grid.height(), self.grid.width());
+        let (i, j) = (at as usize / width, at as usize % width);
+        let middle = Loc::new(i as i32, j as i32);
+        let is_inside = (1..height - 1).contains(&i) && (1..width - 1).contains(&j);
+        let Some(place) = set_table::place(middle).filter(|_| is_inside) else {
+            return false;
+        };
+        let known = &KNOWN[usize::from(self.diagonal)][place];
+        // For each way five bits with its slot.
+        let mut slots = known.load(Relaxed);
+        if slots == 0 {
+            let all: Vec<Loc> = neighbours(middle, self.diagonal).collect();
+            let hashes: Vec<u64> = all.iter().map(|loc| set_table::loc(*loc)).collect();
+            for (slot, element) in Table::of(0..all.len() as u32, &hashes).filled_slots() {
+                slots |= (slot as u64) << (5 * way(middle, all[element as usize]));
+            }
+            known.store(slots, Relaxed);
+        }
+        let ways = WAYS.iter().zip(0..);
+        let beside = ways.filter(|(way, _)| is_beside(**way, self.diagonal));
+        near.put_at(beside.map(|((i, j), at_way)| {
+            let other = at as i32 + i * width as i32 + j;
+            ((slots >> (5 * at_way) & 31) as usize, other as u32)
+        }));
+        true
+    }
+
     /// Does what `objects` does in Python, with its sets.
     pub(crate) fn run(&self) -> Found {
         const NONE: u32 = u32::MAX;
@@ -1100,8 +1134,10 @@ impl Flood {
                 }
                 around.clear();
                 for &at in &wave {
-                    near.clear();
-                    beside(at).for_each(|at| near.add(at, &hashes));
+                    if !self.put_beside(&mut near, at) {
+                        near.clear();
+                        beside(at).for_each(|at| near.add(at, &hashes));
+                    }
                     around.merge(&near, &hashes);
                 }
                 let candidates = around.minus(locs.len(), taken, &hashes);
@@ -1119,32 +1155,41 @@ impl Flood {
     }
 }
 
+const WAYS: [(i32, i32); 9] = [
+    (-1, -1),
+    (-1, 0),
+    (-1, 1),
+    (0, -1),
+    (0, 0),
+    (0, 1),
+    (1, -1),
+    (1, 0),
+    (1, 1),
+];
+
+/// Whether `dneighbors`, or `neighbors` if those on diagonals count, go this way.
+fn is_beside((i, j): (i32, i32), diagonal: bool) -> bool {
+    (i + j).abs() == 1 || diagonal && (i, j) != (0, 0)
+}
+
+/// The number of the way from a location to one beside it.
+fn way(from: Loc, to: Loc) -> usize {
+    let way = (to.i - from.i, to.j - from.j);
+    WAYS.iter().position(|other| *other == way).unwrap_or(0)
+}
+
 /// The locations next to one in the order of `neighbors` or `dneighbors`. Most often they are known already.
 fn neighbours(middle: Loc, diagonal: bool) -> impl Iterator<Item = Loc> {
-    const WAYS: [(i32, i32); 9] = [
-        (-1, -1),
-        (-1, 0),
-        (-1, 1),
-        (0, -1),
-        (0, 0),
-        (0, 1),
-        (1, -1),
-        (1, 0),
-        (1, 1),
-    ];
     /// For each location of the largest grid of ARC, the indices of the ways, four bits each; 0 if they are not known.
     static KNOWN: [[AtomicU32; AREA]; 2] = [const { [const { AtomicU32::new(0) }; AREA] }; 2];
     let known = set_table::place(middle).map(|at| &KNOWN[usize::from(diagonal)][at]);
     let mut ways = known.map_or(0, |known| known.load(Relaxed));
     if ways == 0 {
-        let beside = |(i, j): &(i32, i32)| (i + j).abs() == 1 || diagonal && (*i, *j) != (0, 0);
-        let around = WAYS.iter().filter(|way| beside(way));
+        let around = WAYS.iter().filter(|way| is_beside(**way, diagonal));
         let around = around.map(|&(i, j)| middle.wrapping_add(Loc::new(i, j)));
         let around = Indices::built(around.collect(), Built::Neighbours);
         for (place, loc) in around.iter().enumerate() {
-            let way = (loc.i - middle.i, loc.j - middle.j);
-            let way = WAYS.iter().position(|other| *other == way).unwrap_or(0);
-            ways |= (way as u32) << (4 * place);
+            ways |= (way(middle, *loc) as u32) << (4 * place);
         }
         if let Some(known) = known {
             known.store(ways, Relaxed);
