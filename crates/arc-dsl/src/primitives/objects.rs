@@ -197,22 +197,27 @@ pub(super) fn fgpartition(grid: &Grid) -> EvalResult<Value> {
 
 /// One object for each colour, except `without`.
 fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
-    let mut cells: Vec<Cell> = grid
-        .enumerate()
-        .filter(|&(_, colour)| Some(colour) != without)
-        .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
-        .collect();
-    cells = Object::new(cells).as_slice().to_vec();
-    let runs = cells.chunk_by(|a, b| a.colour == b.colour);
-    let objects: Vec<Value> = runs
-        .map(|run| Object::from_sorted(run.to_vec()).into())
-        .collect();
     let colours = colours_in_order(grid, without.map(i32::from));
     // The objects ascend by colour.
     let mut ascending = colours.clone();
     ascending.sort_unstable();
-    let number = |colour: &i32| ascending.partition_point(|other| other < colour) as u32;
-    let numbers = colours.iter().map(number).collect();
+    let number = |colour: &i32| ascending.binary_search(colour).ok();
+    let mut cells = vec![Vec::new(); ascending.len()];
+    for (loc, colour) in grid.enumerate() {
+        let colour = i32::from(colour);
+        if let Some(number) = number(&colour) {
+            cells[number].push(Cell::new(colour, loc));
+        }
+    }
+    let objects = cells
+        .into_iter()
+        .map(|cells| Object::from_sorted(cells).into());
+    let objects = objects.collect();
+    let numbers = colours
+        .iter()
+        .filter_map(number)
+        .map(|at| at as u32)
+        .collect();
     Value::set_built(objects, Order::new(Built::Numbers(numbers)))
 }
 

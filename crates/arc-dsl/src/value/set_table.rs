@@ -65,7 +65,7 @@ pub(crate) const AREA: usize = SIDE * SIDE;
 
 /// The number of a location on the largest grid of ARC.
 #[inline]
-pub(crate) fn place(loc: Loc) -> Option<usize> {
+fn place(loc: Loc) -> Option<usize> {
     // A negative coordinate becomes a large one.
     let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
     (i < SIDE && j < SIDE).then(|| i * SIDE + j)

@@ -969,19 +969,26 @@ fn hashes_of_locations(height: usize, width: usize) -> Vec<u64> {
         .collect()
 }
 
+/// The sides of the largest grid of which what depends on a location alone is kept: grids of ARC at twice their size.
+const SIDE: usize = 64;
+
+/// The number of a location on that grid.
+fn place(loc: Loc) -> Option<usize> {
+    // A negative coordinate becomes a large one.
+    let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
+    (i < SIDE && j < SIDE).then(|| i * SIDE + j)
+}
+
 /// The locations of a grid in the order of `asindices`, by their numbers row by row.
 fn in_reading_order(height: usize, width: usize) -> Cow<'static, [u32]> {
-    /// The sides of the largest grid whose order is kept: those of ARC at twice their size. All orders take 17 MB.
-    const SIDE: usize = 64;
-    static KNOWN: [[OnceLock<Vec<u32>>; SIDE]; SIDE] =
-        [const { [const { OnceLock::new() }; SIDE] }; SIDE];
+    // All of them take 17 MB.
+    static KNOWN: [OnceLock<Vec<u32>>; SIDE * SIDE] = [const { OnceLock::new() }; SIDE * SIDE];
     let find = || {
         let hashes = hashes_of_locations(height, width);
         Table::of(0..hashes.len() as u32, &hashes).iter().collect()
     };
-    let known = KNOWN.get(height.wrapping_sub(1));
-    match known.and_then(|known| known.get(width.wrapping_sub(1))) {
-        Some(known) => Cow::Borrowed(known.get_or_init(find)),
+    match place(Loc::new(height as i32 - 1, width as i32 - 1)) {
+        Some(last) => Cow::Borrowed(KNOWN[last].get_or_init(find)),
         None => Cow::Owned(find()),
     }
 }
@@ -1056,15 +1063,16 @@ impl Flood {
         Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
     }
 
-    /// Makes a table that of the locations beside one, if all of them are on a grid as large as those of ARC: then it
-    /// depends on the location alone.
+    /// Makes a table that of the locations beside one, if all of them are on the grid: then it depends on the location
+    /// alone.
     fn put_beside(&self, near: &mut Table, at: u32) -> bool {
-        static KNOWN: [[AtomicU64; AREA]; 2] = [const { [const { AtomicU64::new(0) }; AREA] }; 2];
+        static KNOWN: [[AtomicU64; SIDE * SIDE]; 2] =
+            [const { [const { AtomicU64::new(0) }; SIDE * SIDE] }; 2];
         let (height, width) = (self.grid.height(), self.grid.width());
         let (i, j) = (at as usize / width, at as usize % width);
         let middle = Loc::new(i as i32, j as i32);
         let is_inside = (1..height - 1).contains(&i) && (1..width - 1).contains(&j);
-        let Some(place) = set_table::place(middle).filter(|_| is_inside) else {
+        let Some(place) = place(middle).filter(|_| is_inside) else {
             return false;
         };
         let known = &KNOWN[usize::from(self.diagonal)][place];
@@ -1180,9 +1188,10 @@ fn way(from: Loc, to: Loc) -> usize {
 
 /// The locations next to one in the order of `neighbors` or `dneighbors`. Most often they are known already.
 fn neighbours(middle: Loc, diagonal: bool) -> impl Iterator<Item = Loc> {
-    /// For each location of the largest grid of ARC, the indices of the ways, four bits each; 0 if they are not known.
-    static KNOWN: [[AtomicU32; AREA]; 2] = [const { [const { AtomicU32::new(0) }; AREA] }; 2];
-    let known = set_table::place(middle).map(|at| &KNOWN[usize::from(diagonal)][at]);
+    /// For each location the indices of the ways, four bits each; 0 if they are not known.
+    static KNOWN: [[AtomicU32; SIDE * SIDE]; 2] =
+        [const { [const { AtomicU32::new(0) }; SIDE * SIDE] }; 2];
+    let known = place(middle).map(|at| &KNOWN[usize::from(diagonal)][at]);
     let mut ways = known.map_or(0, |known| known.load(Relaxed));
     if ways == 0 {
         let around = WAYS.iter().filter(|way| is_beside(**way, diagonal));
