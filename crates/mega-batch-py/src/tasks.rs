@@ -359,7 +359,7 @@ fn said_id(dict: &Bound<'_, PyDict>, place: &Place<'_>) -> PyResult<Option<Strin
     Ok(None)
 }
 
-const EXPECTED: &str = "tasks: a Task, a dict, a path, or a list of these";
+const EXPECTED: &str = "tasks: a Task, a dict, a path, a table, or a list of these";
 
 /// The tasks in an object, with the outputs of Kaggle's solutions.
 pub(crate) fn all_tasks(
@@ -435,6 +435,9 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         }
         return Ok(());
     }
+    if let Some(rows) = rows_of_table(object)? {
+        return add(&rows, place, tasks);
+    }
     if object.is_instance_of::<PyBytes>() || matches!(place, Place::At(..)) {
         return Err(place.expected(EXPECTED, object));
     }
@@ -452,6 +455,19 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         add(item, &place.at(at), tasks)?;
     }
     Ok(())
+}
+
+/// The rows of a table of pandas, polars or pyarrow as dicts; iterating over it gives its columns.
+fn rows_of_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if object.hasattr("iterrows")? {
+        return object.call_method1("to_dict", ("records",)).map(Some);
+    }
+    for rows in ["to_dicts", "to_pylist"] {
+        if object.hasattr(rows)? {
+            return object.call_method0(rows).map(Some);
+        }
+    }
+    Ok(None)
 }
 
 /// Whether a dict is a task with its pairs in lists, or such tasks by id.

@@ -86,7 +86,7 @@ class Columns(Mapping[str, Any]):
 
 
 def objects(*elements: Any) -> Any:
-    """A list as pandas reads it from a file."""
+    """A list as pandas 2.3.3 reads it from Parquet (findings/pandas-grids-in-parquet.sh)."""
     array = np.empty(len(elements), dtype=object)
     for at, element in enumerate(elements):
         array[at] = element
@@ -115,6 +115,15 @@ def test_what_is_like_dicts_and_lists_is_a_task() -> None:
     assert of_all[0].test[0].output is not None
     assert [task.id for task in mb.read_tasks([{**TASK, "id": 3}, {**TASK, "id": "x"}, {**TASK, "id": np.int64(5)}])] == ["3", "x", "5"]
     assert mb.read_tasks({"train": None, "test": []})[0].train == []
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_table_is_its_rows(library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    columns = {"id": ["a", "b"], "train": [[PAIR], [PAIR, PAIR]], "test": [[{"input": [[3, 4]]}], [PAIR]]}
+    expected = [{key: column[at] for key, column in columns.items()} for at in range(2)]
+    table = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    assert mb.read_tasks(table) == mb.read_tasks(expected)
 
 
 BAD: list[tuple[Any, type[Exception], str]] = [

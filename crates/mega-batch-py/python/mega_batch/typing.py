@@ -34,9 +34,23 @@ Programs: TypeAlias = Union[_Text, _ByTask, Iterable[Union[_Text, _ByTask]]]
 """Text, a Program, a path, a dict from task id to one of these or to a list of them, or a list of these. A `str` is
 text."""
 
+
+class _OfPandas(Protocol):
+    def iterrows(self) -> Any: ...
+
+
+class _OfPolars(Protocol):
+    def to_dicts(self) -> Any: ...
+
+
+class _OfArrow(Protocol):
+    def to_pylist(self) -> Any: ...
+
+
+_Table: TypeAlias = Union[_OfPandas, _OfPolars, _OfArrow]
 _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
-Tasks: TypeAlias = Union[_Task, Iterable[_Task]]
-"""A Task, a dict, a path, or a list of these. A `str` is a path."""
+Tasks: TypeAlias = Union[_Task, _Table, Iterable[_Task]]
+"""A Task, a dict, a path, a table of pandas, polars or pyarrow, or a list of these. A `str` is a path."""
 
 EvaluateTasks: TypeAlias = Union[_Task, bytes, Iterable[Union[_Task, bytes]]]
 """One task for all texts, or one for each text; also as JSON text, as `str` or bytes."""
