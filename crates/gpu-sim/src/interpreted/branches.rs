@@ -73,7 +73,7 @@ impl IndexedTargets<'_> {
             go(group.pc + 1, stay);
             if self.uniform && self.taken != 0 {
                 let other = first_of(stay);
-                return Err(broken(first, Violation::NotUniform { other }));
+                return Err(broken(first, Violation::NotUniform(other)));
             }
         }
         for lane in lanes(self.taken) {
@@ -84,7 +84,7 @@ impl IndexedTargets<'_> {
             };
             if self.uniform && index != chosen {
                 let other = lane as u32;
-                return Err(broken(first, Violation::NotUniform { other }));
+                return Err(broken(first, Violation::NotUniform(other)));
             }
             go(*pc, 1 << lane);
         }

@@ -1,6 +1,6 @@
 //! Arithmetic on 32 lanes at once.
 
-use super::module::{Binary, Comparison, Logic, Measure, Shift, Type, Unary};
+use super::module::{Binary, Comparison, Logic, Measure, Shift, Unary};
 
 /// Lanes of a warp.
 pub(super) const WARP: usize = 32;
@@ -12,6 +12,8 @@ pub(super) type Lanes<T> = [T; WARP];
 pub(super) trait Word: Copy {
     fn binary(binary: Binary, signed: bool, a: &Lanes<Self>, b: &Lanes<Self>) -> Lanes<Self>;
     fn unary(unary: Unary, a: &Lanes<Self>) -> Lanes<Self>;
+    /// The low 16 bits, extended as operands of an instruction.
+    fn half(signed: bool, a: &Lanes<Self>) -> Lanes<Self>;
     fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32>;
     fn shift(shift: Shift, signed: bool, a: &Lanes<Self>, by: &Lanes<u32>) -> Lanes<Self>;
     fn multiply_add(a: &Lanes<Self>, b: &Lanes<Self>, c: &Lanes<Self>) -> Lanes<Self>;
@@ -151,6 +153,14 @@ macro_rules! word {
                 }
             }
 
+            fn half(signed: bool, a: &Lanes<Self>) -> Lanes<Self> {
+                if signed {
+                    each(a, |a| a as i16 as $signed as Self)
+                } else {
+                    each(a, |a| a & 0xffff)
+                }
+            }
+
             fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32> {
                 // For a negative number, `bfind` finds the highest bit that differs from its sign.
                 let seen = |a: Self| if signed && (a as $signed) < 0 { !a } else { a };
@@ -258,15 +268,6 @@ where
 
 word!(u32, i32, u64, i64);
 word!(u64, i64, u128, i128);
-
-/// The low 16 bits, extended as operands of an instruction of this type.
-pub(super) fn half(ty: Type, a: &Lanes<u32>) -> Lanes<u32> {
-    if ty.signed {
-        each(a, |a| i32::from(a as i16).cast_unsigned())
-    } else {
-        each(a, |a| a & 0xffff)
-    }
-}
 
 /// Four bytes of two words, each selected by a hexadecimal digit.
 pub(super) fn permute(a: u32, b: u32, digits: u32) -> u32 {

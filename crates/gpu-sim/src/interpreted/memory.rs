@@ -147,7 +147,7 @@ impl Region {
         };
         let (begin, end) = self.allowed;
         if at < begin || at + length > end {
-            return Err(Violation::ForeignPart { at, begin, end });
+            return Err(Violation::ForeignPart(at, begin, end));
         }
         Ok(at)
     }
@@ -179,7 +179,7 @@ impl Region {
     ) -> Result<usize, Violation> {
         let at = self.check(at, length)?;
         if !self.content.is_written(at, length) {
-            return Err(Violation::UnwrittenMemory { at });
+            return Err(Violation::UnwrittenMemory(at));
         }
         if self.read_only {
             return Ok(at);
@@ -210,7 +210,7 @@ impl Region {
             return Err(Violation::ReadOnly);
         }
         if atomic && !self.content.is_written(at, length) {
-            return Err(Violation::UnwrittenMemory { at });
+            return Err(Violation::UnwrittenMemory(at));
         }
         for word in &mut self.history[at / 4..(at + length).div_ceil(4)] {
             word.no_other_read(lane, time)?;
@@ -236,10 +236,8 @@ impl AccessHistory {
         if self.written == time.now {
             let others = self.writers & !(1 << lane);
             if others != 0 {
-                return Err(Violation::Race {
-                    other: others.trailing_zeros(),
-                    wrote: true,
-                });
+                let other = others.trailing_zeros();
+                return Err(Violation::Race { other, wrote: true });
             }
         } else if self.written != 0 && self.written < time.warp {
             return Err(Violation::RaceOfWarps { wrote: true });
@@ -251,10 +249,8 @@ impl AccessHistory {
         if self.read == time.now {
             let others = self.readers & !(1 << lane);
             if others != 0 {
-                return Err(Violation::Race {
-                    other: others.trailing_zeros(),
-                    wrote: false,
-                });
+                let (other, wrote) = (others.trailing_zeros(), false);
+                return Err(Violation::Race { other, wrote });
             }
         }
         if self.read_before || self.read != 0 && self.read < time.warp {
@@ -283,7 +279,7 @@ impl Memory {
         let is_within = offset >> (REGION_SHIFT - 1) == 0;
         match number.filter(|number| is_within && *number < self.regions.len()) {
             Some(number) => Ok((number, offset)),
-            None => Err(Violation::Unmapped { address }),
+            None => Err(Violation::Unmapped(address)),
         }
     }
 

@@ -16,6 +16,16 @@ pub(super) enum File {
     Predicate,
 }
 
+impl File {
+    /// The width of its registers.
+    pub(super) fn width(self) -> Width {
+        match self {
+            File::Word | File::Predicate => Width::Word,
+            File::Long => Width::Long,
+        }
+    }
+}
+
 /// A register, by its file and its index in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Register {
@@ -223,12 +233,12 @@ pub(super) enum Op {
     MadWide(Type),
     Mad(Type),
     BitField(Type),
-    Insert(Width),
+    Insert(Type),
     Permute,
     Funnel(Shift, bool),
     /// A bitwise function of three words, given by its truth table.
     Table,
-    Select(Width),
+    Select(Type),
     Compare(Comparison, Type),
     /// A comparison whose result is combined with a third operand by a logic operation.
     CompareAnd(Comparison, Type, Logic),

@@ -157,20 +157,16 @@ impl Machine {
     /// forever. Running the warps one after the other makes no other difference, since none reads what another has
     /// written.
     fn check_barriers(&self, first: &[u32; BARRIERS], end: Pc) -> Result<(), Fault> {
-        for (number, (&first, times)) in (0..).zip(first.iter().zip(self.barriers)) {
-            if times != first {
-                return Err(Fault {
-                    pc: end,
-                    lane: 0,
-                    violation: Violation::BarrierMissed {
-                        number,
-                        times,
-                        first,
-                    },
-                });
-            }
+        let both = first.iter().zip(self.barriers);
+        let mut both = (0..).zip(both.map(|(first, own)| [*first, own]));
+        match both.find(|(_, [first, own])| first != own) {
+            None => Ok(()),
+            Some((number, times)) => Err(Fault {
+                pc: end,
+                lane: 0,
+                violation: Violation::BarrierMissed { number, times },
+            }),
         }
-        Ok(())
     }
 
     fn begin(&mut self, module: &Module, launch: &Launch<'_>, [warp, block]: [u32; 2]) {
@@ -246,7 +242,7 @@ impl WarpRun<'_> {
             let full = active == ALL;
             self.counts.issue(pc, Kind::of(instruction.op), full);
             if steps == 0 {
-                return Err(fault(group, Violation::Steps { most: self.steps }));
+                return Err(fault(group, Violation::Steps(self.steps)));
             }
             steps -= 1;
             self.check_registers(instruction, group.mask, mask)
