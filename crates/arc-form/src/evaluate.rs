@@ -3,7 +3,6 @@
 //! Compiled paths are checked against it, as it is checked against the interpreter, so it is kept simple. Debug
 //! builds check that every value is of its instruction's type.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
@@ -13,45 +12,26 @@ use arc_dsl::{
 };
 
 /// Why an evaluation gave no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The program fails on this input, as it does in the reference.
+    #[error("{0}")]
     Error(EvalError),
     /// Only the reference can evaluate the program here.
+    #[error("bailed out: {0}")]
     BailOut(BailOut),
 }
 
 /// Why a form bails out of an evaluation to the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BailOut {
     /// A checked instruction of this primitive gave a value of another type.
+    #[error("{}a value of another type", .0.map_or(String::new(), |it| format!("`{it}` gave ")))]
     Type(Option<Primitive>),
     /// The evaluation reached a bound that the reference counts differently.
+    #[error("limit reached: {0}")]
     Limit(Limit),
 }
-
-impl fmt::Display for BailOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BailOut::Type(Some(primitive)) => {
-                write!(f, "`{primitive}` gave a value of another type")
-            }
-            BailOut::Type(None) => f.write_str("a value of another type"),
-            BailOut::Limit(limit) => write!(f, "limit reached: {limit}"),
-        }
-    }
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stop::Error(error) => error.fmt(f),
-            Stop::BailOut(reason) => write!(f, "bailed out: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for Stop {}
 
 /// Runs forms; keeps its buffers from one run to the next.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Value};
+use arc_isa::{Facts, Use};
 
 /// The definition and the uses of each value of a form.
 #[derive(Debug)]
@@ -250,6 +251,17 @@ impl Instruction {
             Op::Call(primitive) => Some(primitive),
             _ => None,
         }
+    }
+
+    /// The facts of the primitive that it calls, if it is a call.
+    pub(crate) fn facts(&self) -> Option<&'static Facts> {
+        self.primitive().map(Primitive::facts)
+    }
+
+    /// Which part of an argument it reads.
+    pub(crate) fn use_of(&self, at: usize) -> Use {
+        self.facts()
+            .map_or(Use::Whole, |facts| facts.of_argument(at))
     }
 }
 

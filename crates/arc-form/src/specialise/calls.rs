@@ -79,9 +79,10 @@ impl Specialiser {
             }
             _ => matches!(
                 self.symbols.object(function),
-                Some(Node::Function(
-                    Function::Bind { .. } | Function::Matcher { .. }
-                ))
+                Some(Node::Function(Function {
+                    made_by: Primitive::Lbind | Primitive::Rbind | Primitive::Matcher,
+                    ..
+                }))
             ),
         }
     }
@@ -142,11 +143,9 @@ impl Specialiser {
             };
         }
         match self.symbols.object(function) {
-            Some(Node::Function(made)) => match (*made, usize::from(made.parameters())) {
+            Some(Node::Function(made)) => match (*made, usize::from(made.parameters)) {
                 // Applied once, it is the function itself, with any number of parameters.
-                (Function::Power { n, .. }, expected)
-                    if expected != arguments.len() && self.symbols.value(n).is_none() =>
-                {
+                (made, expected) if expected != arguments.len() && self.has_unknown_count(made) => {
                     let what = "`power` is called with other than one argument, and only a run tells how often";
                     Err(Reason::Function(what.to_owned()).into())
                 }
@@ -183,36 +182,33 @@ impl Specialiser {
     }
 
     fn function(&mut self, function: Function, arguments: &[Symbol]) -> Specialised {
-        match function {
-            Function::Compose { outer, inner } => {
+        let Function { made_by, parts, .. } = function;
+        match (made_by, parts) {
+            (Primitive::Compose, [outer, inner, _]) => {
                 let x = self.call(inner, arguments)?;
                 self.call(outer, &[x])
             }
-            Function::Chain { h, g, f } => {
+            (Primitive::Chain, [h, g, f]) => {
                 let x = self.call(f, arguments)?;
                 let x = self.call(g, &[x])?;
                 self.call(h, &[x])
             }
-            Function::Fork { outer, a, b } => {
+            (Primitive::Fork, [outer, a, b]) => {
                 let a = self.call(a, arguments)?;
                 let b = self.call(b, arguments)?;
                 self.call(outer, &[a, b])
             }
-            Function::Matcher { function, target } => {
+            (Primitive::Matcher, [function, target, _]) => {
                 let x = self.call(function, arguments)?;
                 self.primitive(Primitive::Equality, &[x, target])
             }
-            Function::Bind {
-                last,
-                function,
-                fixed,
-                ..
-            } => {
+            (Primitive::Lbind | Primitive::Rbind, [function, fixed, _]) => {
                 let mut all = Arguments::from_slice(arguments);
-                all.insert(if last { all.len() } else { 0 }, fixed);
+                let is_last = made_by == Primitive::Rbind;
+                all.insert(if is_last { all.len() } else { 0 }, fixed);
                 self.call(function, &all)
             }
-            Function::Power { function, n } => self.power(function, n, arguments[0]),
+            (_, [function, n, _]) => self.power(function, n, arguments[0]),
         }
     }
 
@@ -273,36 +269,33 @@ impl Specialiser {
                 return self.wrong_type(primitive, at, arguments[at]);
             }
         }
-        let function = match (primitive, arguments) {
-            (Primitive::Compose, &[outer, inner]) => Function::Compose { outer, inner },
-            (Primitive::Chain, &[h, g, f]) => Function::Chain { h, g, f },
-            (Primitive::Fork, &[outer, a, b]) => Function::Fork { outer, a, b },
-            (Primitive::Matcher, &[function, target]) => Function::Matcher { function, target },
-            (Primitive::Lbind | Primitive::Rbind, &[function, fixed]) => {
-                let Some(parameters) = self.parameters(function) else {
-                    return match self.split(function) {
+        let mut made = match *arguments {
+            [function, count] if primitive == Primitive::Power => {
+                return self.make_power(primitive, function, count);
+            }
+            [first, second] => Function::new(primitive, [first, second]),
+            [first, second, third] => Function {
+                parts: [first, second, third],
+                ..Function::new(primitive, [first, second])
+            },
+            _ => return Err(Reason::Work.into()),
+        };
+        if matches!(primitive, Primitive::Lbind | Primitive::Rbind) {
+            made.parameters = match self.parameters(arguments[0]) {
+                Some(2) => 1,
+                Some(3) => 2,
+                Some(_) => 3,
+                None => {
+                    return match self.split(arguments[0]) {
                         Some((tag, options)) => {
                             self.choose_argument(primitive, arguments, 0, tag, &options)
                         }
                         None => Err(Reason::Work.into()),
                     };
-                };
-                let parameters = match parameters {
-                    2 => 1,
-                    3 => 2,
-                    _ => 3,
-                };
-                Function::Bind {
-                    last: primitive == Primitive::Rbind,
-                    function,
-                    fixed,
-                    parameters,
                 }
-            }
-            (_, &[function, count]) => return self.make_power(primitive, function, count),
-            _ => return Err(Reason::Work.into()),
-        };
-        Ok(self.symbols.add_function(function))
+            };
+        }
+        Ok(self.symbols.add_function(made))
     }
 
     fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Specialised {
@@ -319,8 +312,8 @@ impl Specialiser {
             {
                 let n = self.materialise(count)?;
                 let n = self.emit(Op::Count, vec![n], Vec::new())?;
-                let n = Symbol::Value(n);
-                return Ok(self.symbols.add_function(Function::Power { function, n }));
+                let made = Function::new(primitive, [function, Symbol::Value(n)]);
+                return Ok(self.symbols.add_function(made));
             }
             None => None,
         };
@@ -329,10 +322,16 @@ impl Specialiser {
             Some(1) => Ok(function),
             Some(n @ 2..=MOST_ROUNDS) => {
                 let n = self.symbols.constant(&Value::Int(n));
-                Ok(self.symbols.add_function(Function::Power { function, n }))
+                let made = Function::new(primitive, [function, n]);
+                Ok(self.symbols.add_function(made))
             }
             Some(n) => self.fail(Some(primitive), Failure::Recursion(n)),
         }
+    }
+
+    /// Whether only a run tells how often a function is applied.
+    fn has_unknown_count(&self, made: Function) -> bool {
+        made.made_by == Primitive::Power && self.symbols.value(made.parts[1]).is_none()
     }
 
     /// The number of parameters of a function; `None` if that depends on the input.
@@ -341,10 +340,9 @@ impl Specialiser {
             return Some(primitive.parameters().len() as u8);
         }
         match self.symbols.object(function) {
-            Some(Node::Function(Function::Power { n, .. })) if self.symbols.value(*n).is_none() => {
-                None
+            Some(Node::Function(made)) => {
+                (!self.has_unknown_count(*made)).then_some(made.parameters)
             }
-            Some(Node::Function(function)) => Some(function.parameters()),
             Some(Node::OneOf { options, .. }) => {
                 let first = self.parameters(options[0])?;
                 let same = options
@@ -456,7 +454,7 @@ impl Specialiser {
                     let what = format!("`{primitive}` is given a function");
                     return Err(Reason::Function(what).into());
                 }
-                Node::Each { .. } => {
+                Node::Each(_) => {
                     let what = format!("`{primitive}` is given a container of functions");
                     return Err(Reason::Function(what).into());
                 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::super::{Id, Op, Operand, Region, Type};
-use super::symbols::{Node, Symbol, Tag};
+use super::symbols::{Each, Node, Symbol, Tag};
 use super::{Arguments, Reason, RegionEnd, Specialised, Specialiser};
 use arc_dsl::{Container, MOST_ROUNDS, Primitive, Type as Signature, Value};
 use arc_isa::rules;
@@ -247,18 +247,11 @@ impl Specialiser {
     /// The container to iterate over at run time. If a tuple's elements cannot be in a tuple at run time, the
     /// loop iterates over their indices.
     fn source(&mut self, symbol: Symbol) -> Specialised<Source> {
-        if let Some(Node::Each {
-            container,
-            holes,
-            template,
-            ordered,
-        }) = self.symbols.object(symbol).cloned()
-        {
-            let source = self.source(container)?;
+        if let Some(Node::Each(each)) = self.symbols.object(symbol).cloned() {
             return Ok(Source {
-                template: Some((holes, template)),
-                ordered,
-                ..source
+                template: Some((each.holes, each.template)),
+                ordered: each.ordered,
+                ..self.source(each.container)?
             });
         }
         let element = self.type_of(symbol).as_deref().map(rules::element);
@@ -324,13 +317,13 @@ impl Specialiser {
         let pairs = self.emit(Op::Call(Primitive::Product), containers, Vec::new())?;
         let container = Symbol::Value(pairs);
         let template = self.symbols.add(Node::Tuple(items.into()));
-        Ok(self.symbols.add(Node::Each {
+        Ok(self.symbols.add(Node::Each(Each {
             container,
             holes: holes.into(),
             template,
             // The hashes of the pairs decide, and those of functions are not known.
             ordered: false,
-        }))
+        })))
     }
 
     fn run(
@@ -386,28 +379,26 @@ impl Specialiser {
             .map(|source| source.container.clone())
             .collect();
         let result = self.emit(Op::Call(primitive), operands, regions)?;
-        let result = self.unless_never(result)?;
-        if let Some((holes, template)) = template {
-            let ordered = self.kind_of_container(result) == Some(arc_dsl::ContainerKind::Tuple);
-            return Ok(self.symbols.add(Node::Each {
-                container: result,
+        let container = self.unless_never(result)?;
+        let each = |(holes, template), ordered| {
+            Node::Each(Each {
+                container,
                 holes,
                 template,
                 ordered,
-            }));
+            })
+        };
+        if let Some(made) = template {
+            let ordered = self.kind_of_container(container) == Some(arc_dsl::ContainerKind::Tuple);
+            return Ok(self.symbols.add(each(made, ordered)));
         }
-        let Some((holes, template)) = sources.swap_remove(0).template else {
-            return Ok(result);
+        let Some(given) = sources.swap_remove(0).template else {
+            return Ok(container);
         };
         match primitive {
-            P::Sfilter | P::Order => Ok(self.symbols.add(Node::Each {
-                container: result,
-                holes,
-                template,
-                ordered,
-            })),
-            P::Extract | P::Argmax | P::Argmin => self.stand_for(result, &holes, template),
-            _ => Ok(result),
+            P::Sfilter | P::Order => Ok(self.symbols.add(each(given, ordered))),
+            P::Extract | P::Argmax | P::Argmin => self.stand_for(container, &given.0, given.1),
+            _ => Ok(container),
         }
     }
 
