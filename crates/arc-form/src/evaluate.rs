@@ -211,17 +211,20 @@ impl Evaluation<'_> {
             .iter()
             .map(|o| self.value(o))
             .collect();
+        let given: Vec<&Value> = arguments.iter().collect();
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                let arguments: Vec<&Value> = arguments.iter().collect();
-                cx.call_primitive(primitive, &arguments)
+                cx.call_primitive(primitive, &given)
             }
-            Op::Call(primitive) => self.run_loop(cx, primitive, &arguments, &instruction.regions),
-            Op::Tuple => {
+            Op::Call(primitive) => self.run_loop(cx, primitive, &given, &instruction.regions),
+            Op::Tuple | Op::Set => {
                 cx.spend(1)?;
-                let tuple = Value::tuple(arguments);
-                cx.check_value(&tuple)?;
-                Ok(tuple)
+                let made = match instruction.op {
+                    Op::Tuple => Value::tuple(arguments),
+                    _ => Value::set(arguments),
+                };
+                cx.check_value(&made)?;
+                Ok(made)
             }
             Op::Item(at) => arguments[0]
                 .as_container()
@@ -237,12 +240,6 @@ impl Evaluation<'_> {
                     .and_then(|at| instruction.regions.get(usize::try_from(at).ok()?))
                     .ok_or(ErrorKind::OutOfRange)?;
                 self.region(cx, arm, &[])
-            }
-            Op::Set => {
-                cx.spend(1)?;
-                let set = Value::set(arguments);
-                cx.check_value(&set)?;
-                Ok(set)
             }
             Op::Count => match arguments[0].as_int() {
                 Some(n @ 1..=MOST_ROUNDS) => Ok(Value::Int(n)),
@@ -261,10 +258,7 @@ impl Evaluation<'_> {
                 }
                 Ok(value)
             }
-            Op::Fused(_) => {
-                let arguments: Vec<&Value> = arguments.iter().collect();
-                self.region(cx, &instruction.regions[0], &arguments)
-            }
+            Op::Fused(_) => self.region(cx, &instruction.regions[0], &given),
             Op::Absent => Ok(Value::Nothing),
             // Only the reference knows whether Python raises or accepts the argument.
             Op::Fail(primitive, Failure::Type { .. }) => {
@@ -279,17 +273,16 @@ impl Evaluation<'_> {
         &mut self,
         cx: &mut Context<'_>,
         primitive: Primitive,
-        arguments: &[Value],
+        arguments: &[&Value],
         regions: &[Region],
     ) -> Result<Value, ErrorKind> {
         use Primitive as P;
         let empty = |value: &Value| value.as_container().is_some_and(Container::is_empty);
-        if matches!(primitive, P::Valmax | P::Valmin) && empty(&arguments[0]) {
+        if matches!(primitive, P::Valmax | P::Valmin) && empty(arguments[0]) {
             cx.spend(1)?;
             return self.region(cx, &regions[1], &[]);
         }
-        let arguments: Vec<&Value> = arguments.iter().collect();
-        cx.call_loop(primitive, &arguments, &mut |cx, items| {
+        cx.call_loop(primitive, arguments, &mut |cx, items| {
             self.region(cx, &regions[0], items)
         })
     }

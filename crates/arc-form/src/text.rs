@@ -19,19 +19,10 @@ impl fmt::Display for Shown<'_> {
 }
 
 fn write_form(f: &mut fmt::Formatter<'_>, form: &Form, plan: Option<&Plan>) -> fmt::Result {
-    write!(f, "form {}", form.name)?;
-    write_list_in_brackets(f, &form.body)?;
-    f.write_str(":\n")?;
-    for instruction in &form.body.instructions {
-        write_instruction(f, instruction, plan, 1)?;
-    }
-    writeln!(f, "  return {}", form.body.result)
-}
-
-fn write_list_in_brackets(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
-    f.write_str("(")?;
-    write_parameters(f, region)?;
-    f.write_str(")")
+    write!(f, "form {}(", form.name)?;
+    write_parameters(f, &form.body)?;
+    f.write_str("):\n")?;
+    write_region(f, &form.body, plan, 1, "return")
 }
 
 fn write_parameters(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
@@ -44,16 +35,12 @@ fn write_region(
     region: &Region,
     plan: Option<&Plan>,
     depth: usize,
+    gives: &str,
 ) -> fmt::Result {
     for instruction in &region.instructions {
         write_instruction(f, instruction, plan, depth)?;
     }
-    indent(f, depth)?;
-    writeln!(f, "yield {}", region.result)
-}
-
-fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-    (0..depth).try_for_each(|_| f.write_str("  "))
+    writeln!(f, "{:1$}{gives} {2}", "", 2 * depth, region.result)
 }
 
 fn write_instruction(
@@ -62,13 +49,9 @@ fn write_instruction(
     plan: Option<&Plan>,
     depth: usize,
 ) -> fmt::Result {
-    indent(f, depth)?;
     let mark = if instruction.checked { "!" } else { "" };
-    write!(
-        f,
-        "v{}: {}{mark} = {}(",
-        instruction.id.0, instruction.ty, instruction.op
-    )?;
+    let Instruction { id, ty, op, .. } = instruction;
+    write!(f, "{:1$}v{2}: {ty}{mark} = {op}(", "", 2 * depth, id.0)?;
     match instruction.op {
         Op::Fail(_, failure) => write!(f, "{failure}")?,
         _ => write_list(f, instruction.arguments.iter())?,
@@ -84,9 +67,8 @@ fn write_instruction(
             f.write_str(" ->")?;
         }
         f.write_str("\n")?;
-        write_region(f, region, plan, depth + 1)?;
-        indent(f, depth)?;
-        f.write_str("}")?;
+        write_region(f, region, plan, depth + 1, "yield")?;
+        write!(f, "{:1$}}}", "", 2 * depth)?;
     }
     f.write_str("\n")
 }

@@ -8,28 +8,9 @@ use crate::colours::COLOURS;
 /// The number of symmetries of a grid: mirrored by rows, by columns, at either diagonal, and half a turn.
 pub(super) const SYMMETRIES: usize = 5;
 
-/// The kinds of components: of one colour with diagonals, of one colour without, and of any colours with diagonals.
-/// Cells of colour 0 belong to none.
-pub(super) const CONNECTIVITIES: [Connectivity; 3] = [
-    Connectivity {
-        of_one_colour: true,
-        diagonals: true,
-    },
-    Connectivity {
-        of_one_colour: true,
-        diagonals: false,
-    },
-    Connectivity {
-        of_one_colour: false,
-        diagonals: true,
-    },
-];
-
-#[derive(Clone, Copy)]
-pub(super) struct Connectivity {
-    of_one_colour: bool,
-    diagonals: bool,
-}
+/// The kinds of components: whether all cells are of one colour, and whether diagonal neighbours are connected. Cells of
+/// colour 0 belong to none.
+pub(super) const CONNECTIVITIES: [(bool, bool); 3] = [(true, true), (true, false), (false, true)];
 
 /// A bit for each pair of colours.
 pub(super) type ColourPairs = u128;
@@ -118,7 +99,7 @@ impl<'g> Facts<'g> {
 }
 
 /// The number of components of a grid.
-fn components(grid: &Grid, connectivity: Connectivity) -> u32 {
+fn components(grid: &Grid, (of_one_colour, diagonals): (bool, bool)) -> u32 {
     let (rows, columns) = (grid.height(), grid.width());
     let cells = grid.cells();
     let mut open: Vec<bool> = cells.iter().map(|colour| *colour != 0).collect();
@@ -137,8 +118,8 @@ fn components(grid: &Grid, connectivity: Connectivity) -> u32 {
                     let near = near_row * columns + near_column;
                     let is_beside = near_row == row || near_column == column;
                     if open[near]
-                        && (is_beside || connectivity.diagonals)
-                        && (cells[near] == cells[cell] || !connectivity.of_one_colour)
+                        && (is_beside || diagonals)
+                        && (cells[near] == cells[cell] || !of_one_colour)
                     {
                         open[near] = false;
                         pending.push(near);
