@@ -263,10 +263,8 @@ impl Specialiser {
     fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
             if *signature == Signature::Callable && !self.is_callable(arguments[at]) {
-                if let Some((tag, options)) = self.split(arguments[at]) {
-                    return self.choose_argument(primitive, arguments, at, tag, &options);
-                }
-                return self.wrong_type(primitive, at, arguments[at]);
+                let chosen = self.choose_argument(primitive, arguments, at);
+                return chosen.unwrap_or_else(|| self.wrong_type(primitive, at, arguments[at]));
             }
         }
         let mut made = match *arguments {
@@ -286,12 +284,8 @@ impl Specialiser {
                 Some(3) => 2,
                 Some(_) => 3,
                 None => {
-                    return match self.split(arguments[0]) {
-                        Some((tag, options)) => {
-                            self.choose_argument(primitive, arguments, 0, tag, &options)
-                        }
-                        None => Err(Reason::Work.into()),
-                    };
+                    let chosen = self.choose_argument(primitive, arguments, 0);
+                    return chosen.unwrap_or(Err(Reason::Work.into()));
                 }
             };
         }
@@ -300,8 +294,8 @@ impl Specialiser {
 
     fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Specialised {
         let arguments = [function, count];
-        if let Some((tag, options)) = self.split(count) {
-            return self.choose_argument(primitive, &arguments, 1, tag, &options);
+        if let Some(chosen) = self.choose_argument(primitive, &arguments, 1) {
+            return chosen;
         }
         let n = match self.symbols.value(count) {
             Some(value) => value.as_int(),
@@ -354,21 +348,20 @@ impl Specialiser {
         }
     }
 
-    /// Calls the primitive with each of the options in place of one of its arguments.
+    /// If one of the arguments is a choice: calls the primitive with each of its options in place of it.
     pub(super) fn choose_argument(
         &mut self,
         primitive: Primitive,
         arguments: &[Symbol],
         at: usize,
-        tag: super::symbols::Tag,
-        options: &[Symbol],
-    ) -> Specialised {
+    ) -> Option<Specialised> {
+        let (tag, options) = self.split(arguments[at])?;
         let function = Symbol::Primitive(primitive);
-        self.choose(tag, options, &mut |specialiser, option| {
+        Some(self.choose(tag, &options, &mut |specialiser, option| {
             let mut arguments = Arguments::from_slice(arguments);
             arguments[at] = option;
             specialiser.call(function, &arguments)
-        })
+        }))
     }
 
     pub(super) fn wrong_type<T>(
@@ -461,9 +454,9 @@ impl Specialiser {
                 _ => {}
             }
             if self.is_split(arguments[at])
-                && let Some((tag, options)) = self.split(arguments[at])
+                && let Some(chosen) = self.choose_argument(primitive, arguments, at)
             {
-                return self.choose_argument(primitive, arguments, at, tag, &options);
+                return chosen;
             }
         }
         let mut values = Arguments::new();

@@ -50,18 +50,14 @@ impl Specialiser {
                             .as_ref()
                             .is_some_and(|ty| **ty != Type::Never && ty.container().is_none())
                     {
-                        return match self.split(argument) {
-                            Some((tag, options)) => {
-                                self.choose_argument(primitive, arguments, at, tag, &options)
-                            }
-                            None => self.wrong_type(primitive, at, argument),
-                        };
+                        let chosen = self.choose_argument(primitive, arguments, at);
+                        return chosen.unwrap_or_else(|| self.wrong_type(primitive, at, argument));
                     }
                     if matches!(self.symbols.object(argument), Some(Node::OneOf { .. }))
                         && self.is_split(argument)
-                        && let Some((tag, options)) = self.split(argument)
+                        && let Some(chosen) = self.choose_argument(primitive, arguments, at)
                     {
-                        return self.choose_argument(primitive, arguments, at, tag, &options);
+                        return chosen;
                     }
                 }
             }
@@ -94,37 +90,28 @@ impl Specialiser {
         unrolled: usize,
         body: BodyBuilder<'_>,
     ) -> Specialised {
+        let mut of_each = |specialiser: &mut Self, items: &[Symbol]| {
+            let results = items.iter().map(|item| body(specialiser, &[*item]));
+            results.collect::<Specialised<Vec<_>>>()
+        };
         let results = match self.symbols.node(container) {
             Node::Single(item) => {
-                let result = body(self, &[item])?;
-                Some(Node::Single(result))
+                let result = of_each(self, &[item])?[0];
+                self.symbols.add(Node::Single(result))
             }
             Node::Set(items) => {
-                let mut results = Vec::new();
-                for item in items.iter() {
-                    results.push(body(self, &[*item])?);
-                }
-                let results = self.set_of_results(results)?;
-                return self.merge_if(primitive == Primitive::Mapply, results);
+                let results = of_each(self, &items)?;
+                self.set_of_results(results)?
             }
             _ => match self.items(container, unrolled)? {
                 Some(items) => {
-                    let mut results = Vec::new();
-                    for item in items {
-                        results.push(body(self, &[item])?);
-                    }
-                    Some(Node::Tuple(results.into()))
+                    let results = of_each(self, &items)?;
+                    self.symbols.add(Node::Tuple(results.into()))
                 }
-                None => None,
+                None => return self.run_body(primitive, &[container], body),
             },
         };
-        match results {
-            Some(results) => {
-                let results = self.symbols.add(results);
-                self.merge_if(primitive == Primitive::Mapply, results)
-            }
-            None => self.run_body(primitive, &[container], body),
-        }
+        self.merge_if(primitive == Primitive::Mapply, results)
     }
 
     fn map_two(

@@ -205,18 +205,15 @@ macro_rules! word {
                 a: &Lanes<Self>,
                 b: &Lanes<Self>,
             ) -> u32 {
-                type S = $signed;
-                match (comparison, signed) {
-                    (Comparison::Eq, _) => where_(a, b, |a, b| a == b),
-                    (Comparison::Ne, _) => where_(a, b, |a, b| a != b),
-                    (Comparison::Lt, false) => where_(a, b, |a, b| a < b),
-                    (Comparison::Le, false) => where_(a, b, |a, b| a <= b),
-                    (Comparison::Gt, false) => where_(a, b, |a, b| a > b),
-                    (Comparison::Ge, false) => where_(a, b, |a, b| a >= b),
-                    (Comparison::Lt, true) => where_(a, b, |a, b| (a as S) < b as S),
-                    (Comparison::Le, true) => where_(a, b, |a, b| a as S <= b as S),
-                    (Comparison::Gt, true) => where_(a, b, |a, b| a as S > b as S),
-                    (Comparison::Ge, true) => where_(a, b, |a, b| a as S >= b as S),
+                // With their highest bits flipped, signed numbers are in the order of unsigned ones.
+                let flip = Self::from(signed) << (Self::BITS - 1);
+                match comparison {
+                    Comparison::Eq => where_(a, b, |a, b| a == b),
+                    Comparison::Ne => where_(a, b, |a, b| a != b),
+                    Comparison::Lt => where_(a, b, |a, b| a ^ flip < b ^ flip),
+                    Comparison::Le => where_(a, b, |a, b| a ^ flip <= b ^ flip),
+                    Comparison::Gt => where_(a, b, |a, b| a ^ flip > b ^ flip),
+                    Comparison::Ge => where_(a, b, |a, b| a ^ flip >= b ^ flip),
                 }
             }
 
