@@ -219,12 +219,7 @@ impl Interpreter {
     }
 
     /// The message for a fault: its line, its lane and the violation.
-    fn fault_message(&self, fault: error::Fault) -> String {
-        let error::Fault {
-            pc,
-            lane,
-            violation,
-        } = fault;
+    fn fault_message(&self, error::Fault(pc, lane, violation): error::Fault) -> String {
         let instruction = self.module.code.get(pc as usize);
         let line = instruction.map_or(0, |instruction| instruction.line);
         let text = self.module.line(line);

@@ -29,39 +29,27 @@ pub(super) trait Word: Copy {
 }
 
 #[inline]
-pub(super) fn each<A: Copy, T: Copy + Default>(a: &Lanes<A>, f: impl Fn(A) -> T) -> Lanes<T> {
-    let mut to = [T::default(); WARP];
-    for lane in 0..WARP {
-        to[lane] = f(a[lane]);
-    }
-    to
+pub(super) fn each<A: Copy, T>(a: &Lanes<A>, f: impl Fn(A) -> T) -> Lanes<T> {
+    std::array::from_fn(|lane| f(a[lane]))
 }
 
 #[inline]
-pub(super) fn both<A: Copy, B: Copy, T: Copy + Default>(
+pub(super) fn both<A: Copy, B: Copy, T>(
     a: &Lanes<A>,
     b: &Lanes<B>,
     f: impl Fn(A, B) -> T,
 ) -> Lanes<T> {
-    let mut to = [T::default(); WARP];
-    for lane in 0..WARP {
-        to[lane] = f(a[lane], b[lane]);
-    }
-    to
+    std::array::from_fn(|lane| f(a[lane], b[lane]))
 }
 
 #[inline]
-pub(super) fn three<A: Copy, B: Copy, C: Copy, T: Copy + Default>(
+pub(super) fn three<A: Copy, B: Copy, C: Copy, T>(
     a: &Lanes<A>,
     b: &Lanes<B>,
     c: &Lanes<C>,
     f: impl Fn(A, B, C) -> T,
 ) -> Lanes<T> {
-    let mut to = [T::default(); WARP];
-    for lane in 0..WARP {
-        to[lane] = f(a[lane], b[lane], c[lane]);
-    }
-    to
+    std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]))
 }
 
 /// The mask of lanes in which a predicate is true.

@@ -93,10 +93,6 @@ fn verb(wrote: bool) -> &'static str {
     if wrote { "written" } else { "read" }
 }
 
-/// A violation, the instruction that caused it, and the first lane in which it did.
+/// The instruction that caused a violation, the first lane in which it did, and the violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) pc: u32,
-    pub(super) lane: u32,
-    pub(super) violation: Violation,
-}
+pub(super) struct Fault(pub(super) u32, pub(super) u32, pub(super) Violation);

@@ -176,10 +176,8 @@ impl<'a> Builder<'a> {
         });
         if self.issues.is_empty() {
             if first == end {
-                return Err(ParseIssue::new(
-                    line,
-                    format!("function {name} without instructions"),
-                ));
+                let what = format!("function {name} without instructions");
+                return Err(ParseIssue::new(line, what));
             }
             let Module { code, tables, .. } = &mut self.module;
             flow::set_reconvergence_points(&mut code[first as usize..], first, tables)?;
@@ -209,10 +207,8 @@ impl<'a> Builder<'a> {
             .checked_mul(unit)
             .filter(|bytes| *bytes <= MOST_PARAMETERS - at);
         let bytes = bytes.ok_or_else(|| {
-            ParseIssue::new(
-                line,
-                format!("more than {MOST_PARAMETERS} bytes of parameters"),
-            )
+            let what = format!("more than {MOST_PARAMETERS} bytes of parameters");
+            ParseIssue::new(line, what)
         })?;
         self.module.parameter_bytes = at + bytes;
         let extent = Extent { at, bytes };
