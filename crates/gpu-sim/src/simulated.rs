@@ -62,14 +62,18 @@ impl<K: Kernels> Device for SimulatedDevice<K> {
     }
 
     fn new_stream(&self) -> Result<Self, DeviceError> {
+        self.gpu.check_alive()?;
         Ok(Self {
-            gpu: self.gpu.new_stream()?,
+            gpu: self.gpu.clone(),
             kernels: self.kernels.new_stream(),
         })
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {
-        self.gpu.memory()
+        self.gpu.check_alive()?;
+        let total = self.gpu.information.bytes;
+        let free = total.saturating_sub(self.gpu.used.load(Ordering::Relaxed));
+        Ok(Memory { free, total })
     }
 
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError> {
@@ -151,7 +155,7 @@ impl<K: Kernels> Device for SimulatedDevice<K> {
 }
 
 /// The state of a simulated device; its streams share memory and failures.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SimulatedGpu {
     pub(crate) information: Information,
     used: Arc<AtomicU64>,
@@ -209,22 +213,6 @@ impl SimulatedGpu {
                 reason: reason.clone(),
             }),
         }
-    }
-
-    pub(crate) fn new_stream(&self) -> Result<Self, DeviceError> {
-        self.check_alive()?;
-        Ok(SimulatedGpu {
-            information: self.information.clone(),
-            used: Arc::clone(&self.used),
-            lost: Arc::clone(&self.lost),
-        })
-    }
-
-    pub(crate) fn memory(&self) -> Result<Memory, DeviceError> {
-        self.check_alive()?;
-        let total = self.information.bytes;
-        let free = total.saturating_sub(self.used.load(Ordering::Relaxed));
-        Ok(Memory { free, total })
     }
 
     /// Reserves this many bytes.

@@ -5,11 +5,13 @@
 
 use std::collections::HashMap;
 
+use smallvec::SmallVec;
+
 use super::decode::decode;
 use super::error::{ParseError, ParseIssue};
 use super::flow;
 use super::module::{
-    ArrayVec, Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
+    Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
 };
 use super::names::Builder;
 use super::tokens::{Token, Tokens, number, operand};
@@ -368,8 +370,8 @@ fn plain(op: Op, line: u32) -> Instruction {
         target: NO_PC,
         reconvergence: NO_PC,
         line,
-        reads: ArrayVec::default(),
-        writes: ArrayVec::default(),
+        reads: SmallVec::new(),
+        writes: SmallVec::new(),
     }
 }
 

@@ -298,7 +298,7 @@ impl WarpRun<'_> {
     fn step(&mut self, pc: Pc, step: Step<'_>) -> Result<(), Fault> {
         let done = self.machine.execute(step, self.memory, self.counts);
         done.map_err(|(lane, violation)| Fault(pc, lane, violation))?;
-        for register in step.instruction.writes.as_slice() {
+        for register in &step.instruction.writes {
             self.machine.written[*register as usize] |= step.mask;
         }
         Ok(())
