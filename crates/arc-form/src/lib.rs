@@ -103,8 +103,7 @@ pub use evaluate::{BailOut, Evaluator, Stop};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
 pub use specialise::{
-    Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_call,
-    specialise_with,
+    Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_with,
 };
 #[cfg(feature = "testing")]
 pub use testing::{FormError, parse};
@@ -263,7 +262,7 @@ pub struct Form {
     /// The program's name.
     pub name: String,
     /// From the input, [`Id::INPUT`], to the output. That of a program has one grid as its parameter, that of a
-    /// [single call](specialise_call) the parameters of the call.
+    /// [single call](Specialiser::specialise_call) the parameters of the call.
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,

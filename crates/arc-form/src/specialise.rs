@@ -22,7 +22,7 @@ use super::memo::Memo;
 use super::{Failure, Form, Id, Op, Operand, Region, Type};
 use arc_dsl::{Callee, Container, Dialect, Program, Value};
 use build::Builder;
-pub use single::{Argument, specialise_call};
+pub use single::Argument;
 use symbols::{Node, Symbol, Symbols};
 
 use arc_dsl::Primitive;

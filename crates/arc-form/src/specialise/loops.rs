@@ -23,12 +23,15 @@ const PEELED: i32 = 3;
 /// Builds the instructions of a loop's body from its parameters.
 type BodyBuilder<'a> = &'a mut dyn FnMut(&mut Specialiser, &[Symbol]) -> Specialised;
 
+/// Placeholder values, and what an element stands for with it in their place.
+type Template = (Arc<[Id]>, Symbol);
+
 /// A container that a loop iterates over at run time.
 struct Source {
     container: Operand,
     element: Type,
     /// What an element stands for, if not for itself.
-    template: Option<(Arc<[Id]>, Symbol)>,
+    template: Option<Template>,
     /// Whether the order of the elements is that of what they stand for.
     ordered: bool,
 }
@@ -340,15 +343,12 @@ impl Specialiser {
             let what = "`mfilter` merges a tuple or set of unlike values";
             return Err(Reason::Types(what.to_owned()).into());
         }
-        let ordered = sources.iter().all(|source| source.ordered);
-        if !ordered {
+        if !sources.iter().all(|source| source.ordered) {
             let what = "the order of a set of functions, or of unlike values, is asked for";
             return Err(Reason::Function(what.to_owned()).into());
         }
-        let mut elements: SmallVec<[Type; 2]> = SmallVec::new();
-        for source in &sources {
-            elements.push(source.element.clone());
-        }
+        let elements = sources.iter().map(|source| source.element.clone());
+        let elements: SmallVec<[Type; 2]> = elements.collect();
         let start = self.code.ids();
         let ids = self.open(&elements);
         let result = self.body_result(primitive, &sources, &ids, start, body);
@@ -361,11 +361,8 @@ impl Specialiser {
         if matches!(primitive, P::Valmax | P::Valmin) {
             regions.push(self.key_of_nothing(body)?);
         }
-        let operands: Vec<_> = sources
-            .iter()
-            .map(|source| source.container.clone())
-            .collect();
-        let result = self.emit(Op::Call(primitive), operands, regions)?;
+        let operands = sources.iter().map(|source| source.container.clone());
+        let result = self.emit(Op::Call(primitive), operands.collect(), regions)?;
         let container = self.unless_never(result)?;
         let each = |(holes, template), ordered| {
             Node::Each(Each {
@@ -383,7 +380,7 @@ impl Specialiser {
             return Ok(container);
         };
         match primitive {
-            P::Sfilter | P::Order => Ok(self.symbols.add(each(given, ordered))),
+            P::Sfilter | P::Order => Ok(self.symbols.add(each(given, true))),
             P::Extract | P::Argmax | P::Argmin => self.stand_for(container, &given.0, given.1),
             _ => Ok(container),
         }
@@ -391,10 +388,6 @@ impl Specialiser {
 
     /// The result of a loop's body; if that cannot be one value, the values to keep and the template with their
     /// holes.
-    #[allow(
-        clippy::type_complexity,
-        reason = "the pair is taken apart at the one call"
-    )]
     fn body_result(
         &mut self,
         primitive: Primitive,
@@ -402,7 +395,7 @@ impl Specialiser {
         ids: &[Id],
         start: u32,
         body: BodyBuilder<'_>,
-    ) -> Specialised<(Operand, Option<(Arc<[Id]>, Symbol)>)> {
+    ) -> Specialised<(Operand, Option<Template>)> {
         use Primitive as P;
         let mut items = Arguments::new();
         for (id, source) in ids.iter().zip(sources) {
@@ -431,11 +424,9 @@ impl Specialiser {
         let mut holes = Vec::new();
         let mut with = HashMap::default();
         for leaf in &leaves {
-            let ty = self.code.id_type(*leaf).clone();
-            let hole = self.code.fresh(ty);
+            let hole = self.code.fresh(self.code.id_type(*leaf).clone());
             holes.push(hole);
-            let hole = Symbol::Value(hole);
-            with.insert(*leaf, hole);
+            with.insert(*leaf, Symbol::Value(hole));
         }
         let template = self.symbols.replace(result, &with);
         let kept: Vec<_> = leaves.iter().map(|leaf| Operand::Id(*leaf)).collect();
