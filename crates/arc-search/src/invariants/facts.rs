@@ -27,8 +27,8 @@ pub(super) struct Facts<'g> {
     pub(super) components: [u32; CONNECTIVITIES.len()],
     /// The numbers of distinct rows and columns.
     pub(super) lines: [usize; 2],
-    /// A bit for each side that a cell other than 0 touches.
-    pub(super) touched: u8,
+    /// For each side whether a cell other than 0 touches it.
+    pub(super) touched: [bool; 4],
 }
 
 fn index(colour: i8) -> usize {
@@ -57,21 +57,13 @@ impl<'g> Facts<'g> {
         let by_row: FxHashSet<&[i8]> = cells.chunks(columns.max(1)).collect();
         let by_column = (0..columns).map(|column| (0..rows).map(|row| at(row, column)).collect());
         let by_column: FxHashSet<Vec<i8>> = by_column.collect();
-        let mut touched = 0;
-        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
-        {
-            if at(row, column) != 0 {
-                let sides = [
-                    row == 0,
-                    row + 1 == rows,
-                    column == 0,
-                    column + 1 == columns,
-                ];
-                for (side, is_at) in sides.into_iter().enumerate() {
-                    touched |= u8::from(is_at) << side;
-                }
-            }
-        }
+        let is_set = |row: usize, column: usize| at(row, column) != 0;
+        let touched = [
+            (0..columns).any(|column| is_set(0, column)),
+            (0..columns).any(|column| is_set(rows - 1, column)),
+            (0..rows).any(|row| is_set(row, 0)),
+            (0..rows).any(|row| is_set(row, columns - 1)),
+        ];
         Self {
             grid,
             counts,
