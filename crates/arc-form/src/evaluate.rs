@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{
     Container, Context, ErrorKind, EvalError, Grid, Identity, Limit, Limits, MOST_ROUNDS,
     Primitive, Type as Signature, Value,
@@ -261,11 +261,11 @@ impl Evaluation<'_> {
             Op::Fused(_) => self.region(cx, &instruction.regions[0], &given),
             Op::Absent => Ok(Value::Nothing),
             // Only the reference knows whether Python raises or accepts the argument.
-            Op::Fail(primitive, Failure::Type { .. }) => {
+            Op::Fail(primitive, ErrorKind::Type { .. }) => {
                 self.bail_out = Some(BailOut::Type(primitive));
                 Err(Limit::Steps.into())
             }
-            Op::Fail(_, failure) => Err(failure.into()),
+            Op::Fail(_, error) => Err(error),
         }
     }
 

@@ -19,8 +19,8 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::memo::Memo;
-use super::{Failure, Form, Id, Op, Operand, Region, Type};
-use arc_dsl::{Callee, Container, Dialect, Program, Value};
+use super::{Form, Id, Op, Operand, Region, Type};
+use arc_dsl::{Callee, Container, Dialect, ErrorKind, Program, Value};
 use build::Builder;
 pub use single::Argument;
 use symbols::{Node, Symbol, Symbols};
@@ -333,8 +333,8 @@ impl Specialiser {
     }
 
     /// Ends the open region with a failure.
-    fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Specialised<T> {
-        let never = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
+    fn fail<T>(&mut self, primitive: Option<Primitive>, error: ErrorKind) -> Specialised<T> {
+        let never = self.emit(Op::Fail(primitive, error), Vec::new(), Vec::new())?;
         Err(RegionEnd::Fails(never))
     }
 

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::plan::{Plan, Shown};
-use super::{Failure, Form, Instruction, Op, Operand, Region};
-use arc_dsl::{Value, write_list};
+use super::{Form, Instruction, Op, Operand, Region};
+use arc_dsl::{ErrorKind, Value, write_list};
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +53,7 @@ fn write_instruction(
     let Instruction { id, ty, op, .. } = instruction;
     write!(f, "{:1$}v{2}: {ty}{mark} = {op}(", "", 2 * depth, id.0)?;
     match instruction.op {
-        Op::Fail(_, failure) => write!(f, "{failure}")?,
+        Op::Fail(_, error) => write_error(f, error)?,
         _ => write_list(f, instruction.arguments.iter())?,
     }
     write!(f, ") @{}", instruction.line)?;
@@ -105,20 +105,19 @@ impl fmt::Display for Op {
 }
 
 /// The words of it, as the parser reads them.
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Type {
-                argument,
-                expected,
-                found,
-            } => write!(f, "Type {argument} {expected} {found:?}"),
-            Failure::NotCallable(found) => write!(f, "NotCallable {found:?}"),
-            Failure::ArgumentCount { expected, found } => {
-                write!(f, "ArgumentCount {expected} {found}")
-            }
-            Failure::Recursion(n) => write!(f, "Recursion {n}"),
-            Failure::Empty => f.write_str("Empty"),
+/// Writes an error as its words, which the text of a form has.
+fn write_error(f: &mut fmt::Formatter<'_>, error: ErrorKind) -> fmt::Result {
+    match error {
+        ErrorKind::Type {
+            argument,
+            expected,
+            found,
+        } => write!(f, "Type {argument} {expected} {found:?}"),
+        ErrorKind::NotCallable { found } => write!(f, "NotCallable {found:?}"),
+        ErrorKind::ArgumentCount { expected, found } => {
+            write!(f, "ArgumentCount {expected} {found}")
         }
+        ErrorKind::Recursion(n) => write!(f, "Recursion {n}"),
+        other => write!(f, "{other:?}"),
     }
 }

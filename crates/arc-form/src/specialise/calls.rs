@@ -1,7 +1,7 @@
 //! Calls: inlines functions, evaluates steps that only rearrange compile-time objects, and emits the others.
 
 use super::super::analysis::Called;
-use super::super::{Failure, Id, Op, Type};
+use super::super::{Id, Op, Type};
 use super::build::Argument;
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Reason, RegionEnd, Specialised, Specialiser, is_plain};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use arc_dsl::{
-    ContainerKind, Identity, Interpreter, Limits, MOST_ROUNDS, Primitive, Type as Signature, Value,
-    ValueKind,
+    ContainerKind, ErrorKind, Identity, Interpreter, Limits, MOST_ROUNDS, Primitive,
+    Type as Signature, Value, ValueKind,
 };
 
 /// The primitives that [`Specialiser::rearrange`] may apply to values that are not compile-time objects.
@@ -162,7 +162,7 @@ impl Specialiser {
             }
             _ => {
                 let found = self.kind_of(function);
-                self.fail(None, Failure::NotCallable(found))
+                self.fail(None, ErrorKind::NotCallable { found })
             }
         }
     }
@@ -174,7 +174,7 @@ impl Specialiser {
         expected: usize,
         arguments: &[Symbol],
     ) -> Specialised {
-        let failure = Failure::ArgumentCount {
+        let failure = ErrorKind::ArgumentCount {
             expected: expected as u8,
             found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
         };
@@ -319,7 +319,7 @@ impl Specialiser {
                 let made = Function::new(primitive, [function, n]);
                 Ok(self.symbols.add_function(made))
             }
-            Some(n) => self.fail(Some(primitive), Failure::Recursion(n)),
+            Some(n) => self.fail(Some(primitive), ErrorKind::Recursion(n)),
         }
     }
 
@@ -370,7 +370,7 @@ impl Specialiser {
         at: usize,
         argument: Symbol,
     ) -> Specialised<T> {
-        let failure = Failure::Type {
+        let failure = ErrorKind::Type {
             argument: at as u8,
             expected: primitive.parameters()[at].1,
             found: self.kind_of(argument),
