@@ -8,8 +8,11 @@
 //! Enumerating by cost with observational equivalence is as in Udupa et al., "TRANSIT" (PLDI 2013), and
 //! Albarghouthi et al., "Recursive Program Synthesis" (CAV 2013).
 
+use std::fmt;
+
 use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
 use arc_dsl::parse_programs;
+use serde::{Deserialize, Serialize};
 
 use crate::language::{Kind, Language, Operation, Producer, Seed, Uses, seed_text};
 
@@ -26,7 +29,8 @@ pub struct Known {
 }
 
 /// Why an enumeration has stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// The number of nodes has reached its bound.
     Nodes,
@@ -36,8 +40,20 @@ pub enum Stopped {
     Memory,
     /// Every call up to the maximum cost has been tried.
     Exhausted,
-    /// The caller asked for it.
+    /// The caller asked for it, since the time for the task was over. The results then depend on the machine.
     Interrupted,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stopped::Nodes => "the number of nodes",
+            Stopped::Calls => "the number of calls",
+            Stopped::Memory => "the bound of memory",
+            Stopped::Exhausted => "nothing left to call",
+            Stopped::Interrupted => "the time for a task",
+        })
+    }
 }
 
 impl From<Full> for Stopped {
