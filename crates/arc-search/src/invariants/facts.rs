@@ -57,12 +57,13 @@ impl<'g> Facts<'g> {
         let by_row: FxHashSet<&[i8]> = cells.chunks(columns.max(1)).collect();
         let by_column = (0..columns).map(|column| (0..rows).map(|row| at(row, column)).collect());
         let by_column: FxHashSet<Vec<i8>> = by_column.collect();
-        let is_set = |row: usize, column: usize| at(row, column) != 0;
+        let is_set = |cell: &i8| *cell != 0;
+        // From the first and from the last cell: a row, then a cell of each row.
         let touched = [
-            (0..columns).any(|column| is_set(0, column)),
-            (0..columns).any(|column| is_set(rows - 1, column)),
-            (0..rows).any(|row| is_set(row, 0)),
-            (0..rows).any(|row| is_set(row, columns - 1)),
+            cells.iter().take(columns).any(is_set),
+            cells.iter().rev().take(columns).any(is_set),
+            cells.iter().step_by(columns.max(1)).any(is_set),
+            cells.iter().rev().step_by(columns.max(1)).any(is_set),
         ];
         Self {
             grid,
