@@ -5,7 +5,7 @@
 //! are active, that no lane uses a word that another has written since the last barrier, that nothing
 //! is read before it is written, that accesses are aligned and stay within their buffer and a warp
 //! within its part of shared memory, and that a warp terminates. It also
-//! [counts](InterpretedDevice::take_counts) what it executes.
+//! [counts](Counts) what it executes.
 //!
 //! `tokens`, `names`, `decode` and `parse` parse the text into a [`Module`]; `flow` computes where lanes
 //! reconverge; `warp`, `branches`, `execute`, `access` and `compute` run it on `memory`.
