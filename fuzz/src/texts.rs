@@ -182,7 +182,6 @@ pub(crate) fn search_costs(data: &[u8]) {
             let written = counts.to_string();
             let again = Counts::parse(&written).map(|again| again.to_string());
             assert_eq!(again.as_ref(), Ok(&written));
-            let _ = counts.entropies();
             let costs = arc_search::language::Costs::parse(text);
             assert!(costs.is_ok());
         }

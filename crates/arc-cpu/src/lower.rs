@@ -14,10 +14,8 @@ use super::program::{Code, Origin, Region, Step};
 use super::slot::At;
 use super::values::are_nested;
 use crate::selection::{Constraint, Immediate, ResultType, Selection};
-use arc_dsl::{Primitive, Value};
-use arc_form::{
-    Failure, Form, Fused, Id, Instruction, Op, Operand, Plan, Representation, Type, plan,
-};
+use arc_dsl::{ErrorKind, Primitive, Value};
+use arc_form::{Form, Fused, Id, Instruction, Op, Operand, Plan, Representation, Type, plan};
 
 mod collect;
 mod definitions;
@@ -456,7 +454,7 @@ impl Lowering {
                 Ok(())
             }
             // The reference may accept an argument of another type than its signature says.
-            Op::Fail(_, Failure::Type { .. }) => {
+            Op::Fail(_, ErrorKind::Type { .. }) => {
                 self.push_to(steps, to.0, &basics::UNTYPED, |_| ());
                 Ok(())
             }

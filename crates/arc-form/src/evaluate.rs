@@ -3,55 +3,35 @@
 //! Compiled paths are checked against it, as it is checked against the interpreter, so it is kept simple. Debug
 //! builds check that every value is of its instruction's type.
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{
     Container, Context, ErrorKind, EvalError, Grid, Identity, Limit, Limits, MOST_ROUNDS,
     Primitive, Type as Signature, Value,
 };
 
 /// Why an evaluation gave no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The program fails on this input, as it does in the reference.
+    #[error("{0}")]
     Error(EvalError),
     /// Only the reference can evaluate the program here.
+    #[error("bailed out: {0}")]
     BailOut(BailOut),
 }
 
 /// Why a form bails out of an evaluation to the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BailOut {
     /// A checked instruction of this primitive gave a value of another type.
+    #[error("{}a value of another type", .0.map_or(String::new(), |it| format!("`{it}` gave ")))]
     Type(Option<Primitive>),
     /// The evaluation reached a bound that the reference counts differently.
+    #[error("limit reached: {0}")]
     Limit(Limit),
 }
-
-impl fmt::Display for BailOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BailOut::Type(Some(primitive)) => {
-                write!(f, "`{primitive}` gave a value of another type")
-            }
-            BailOut::Type(None) => f.write_str("a value of another type"),
-            BailOut::Limit(limit) => write!(f, "limit reached: {limit}"),
-        }
-    }
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stop::Error(error) => error.fmt(f),
-            Stop::BailOut(reason) => write!(f, "bailed out: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for Stop {}
 
 /// Runs forms; keeps its buffers from one run to the next.
 #[derive(Debug, Default)]
@@ -231,17 +211,20 @@ impl Evaluation<'_> {
             .iter()
             .map(|o| self.value(o))
             .collect();
+        let given: Vec<&Value> = arguments.iter().collect();
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                let arguments: Vec<&Value> = arguments.iter().collect();
-                cx.call_primitive(primitive, &arguments)
+                cx.call_primitive(primitive, &given)
             }
-            Op::Call(primitive) => self.run_loop(cx, primitive, &arguments, &instruction.regions),
-            Op::Tuple => {
+            Op::Call(primitive) => self.run_loop(cx, primitive, &given, &instruction.regions),
+            Op::Tuple | Op::Set => {
                 cx.spend(1)?;
-                let tuple = Value::tuple(arguments);
-                cx.check_value(&tuple)?;
-                Ok(tuple)
+                let made = match instruction.op {
+                    Op::Tuple => Value::tuple(arguments),
+                    _ => Value::set(arguments),
+                };
+                cx.check_value(&made)?;
+                Ok(made)
             }
             Op::Item(at) => arguments[0]
                 .as_container()
@@ -257,12 +240,6 @@ impl Evaluation<'_> {
                     .and_then(|at| instruction.regions.get(usize::try_from(at).ok()?))
                     .ok_or(ErrorKind::OutOfRange)?;
                 self.region(cx, arm, &[])
-            }
-            Op::Set => {
-                cx.spend(1)?;
-                let set = Value::set(arguments);
-                cx.check_value(&set)?;
-                Ok(set)
             }
             Op::Count => match arguments[0].as_int() {
                 Some(n @ 1..=MOST_ROUNDS) => Ok(Value::Int(n)),
@@ -281,17 +258,14 @@ impl Evaluation<'_> {
                 }
                 Ok(value)
             }
-            Op::Fused(_) => {
-                let arguments: Vec<&Value> = arguments.iter().collect();
-                self.region(cx, &instruction.regions[0], &arguments)
-            }
+            Op::Fused(_) => self.region(cx, &instruction.regions[0], &given),
             Op::Absent => Ok(Value::Nothing),
             // Only the reference knows whether Python raises or accepts the argument.
-            Op::Fail(primitive, Failure::Type { .. }) => {
+            Op::Fail(primitive, ErrorKind::Type { .. }) => {
                 self.bail_out = Some(BailOut::Type(primitive));
                 Err(Limit::Steps.into())
             }
-            Op::Fail(_, failure) => Err(failure.into()),
+            Op::Fail(_, error) => Err(error),
         }
     }
 
@@ -299,17 +273,16 @@ impl Evaluation<'_> {
         &mut self,
         cx: &mut Context<'_>,
         primitive: Primitive,
-        arguments: &[Value],
+        arguments: &[&Value],
         regions: &[Region],
     ) -> Result<Value, ErrorKind> {
         use Primitive as P;
         let empty = |value: &Value| value.as_container().is_some_and(Container::is_empty);
-        if matches!(primitive, P::Valmax | P::Valmin) && empty(&arguments[0]) {
+        if matches!(primitive, P::Valmax | P::Valmin) && empty(arguments[0]) {
             cx.spend(1)?;
             return self.region(cx, &regions[1], &[]);
         }
-        let arguments: Vec<&Value> = arguments.iter().collect();
-        cx.call_loop(primitive, &arguments, &mut |cx, items| {
+        cx.call_loop(primitive, arguments, &mut |cx, items| {
             self.region(cx, &regions[0], items)
         })
     }

@@ -82,7 +82,7 @@
 //! [`Limit::Nesting`]: arc_dsl::Limit::Nesting
 //! [`Limit::Elements`]: arc_dsl::Limit::Elements
 
-use arc_dsl::{ErrorKind, Primitive, Value, ValueKind};
+use arc_dsl::{ErrorKind, Primitive, Value};
 
 pub mod analysis;
 mod dead;
@@ -103,8 +103,7 @@ pub use evaluate::{BailOut, Evaluator, Stop};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
 pub use specialise::{
-    Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_call,
-    specialise_with,
+    Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_with,
 };
 #[cfg(feature = "testing")]
 pub use testing::{FormError, parse};
@@ -160,58 +159,8 @@ pub enum Op {
     Fused(Fused),
     /// A placeholder that is never used.
     Absent,
-    /// Fails, in the primitive that is named if it is known.
-    Fail(Option<Primitive>, Failure),
-}
-
-/// Why a call fails for every input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Failure {
-    /// An argument is of another type than the primitive takes.
-    Type {
-        /// Which argument, counted from 0.
-        argument: u8,
-        /// The type that the primitive takes there.
-        expected: arc_dsl::Type,
-        /// The kind of value found.
-        found: ValueKind,
-    },
-    /// A value that is called is not a function.
-    NotCallable(ValueKind),
-    /// A function is called with another number of arguments than it takes.
-    ArgumentCount {
-        /// How many the function takes.
-        expected: u8,
-        /// How many it was given.
-        found: u8,
-    },
-    /// A function would be applied less than once or too often.
-    Recursion(i32),
-    /// A container without elements where one is needed.
-    Empty,
-}
-
-impl From<Failure> for ErrorKind {
-    fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Type {
-                argument,
-                expected,
-                found,
-            } => ErrorKind::Type {
-                argument,
-                expected,
-                found,
-            },
-            Failure::NotCallable(found) => ErrorKind::NotCallable { found },
-            Failure::ArgumentCount { expected, found } => {
-                ErrorKind::ArgumentCount { expected, found }
-            }
-            Failure::Recursion(n) => ErrorKind::Recursion(n),
-            Failure::Empty => ErrorKind::Empty,
-        }
-    }
+    /// Fails for every input, in the primitive that is named if it is known.
+    Fail(Option<Primitive>, ErrorKind),
 }
 
 /// One step: the value named `id` is the result of `op` for the arguments.
@@ -263,7 +212,7 @@ pub struct Form {
     /// The program's name.
     pub name: String,
     /// From the input, [`Id::INPUT`], to the output. That of a program has one grid as its parameter, that of a
-    /// [single call](specialise_call) the parameters of the call.
+    /// [single call](Specialiser::specialise_call) the parameters of the call.
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,

@@ -10,10 +10,10 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::analysis::order::{self, Order, Sight};
-use crate::analysis::window::{clippable, has_cells};
+use crate::analysis::window::{clippable, has_cells, is_patch};
 use crate::analysis::{Called, Index, User};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
-use arc_isa::{Body, Elements, Size, Use};
+use arc_isa::{Body, Elements, Facts, Size, Use};
 
 /// A representation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -258,16 +258,14 @@ impl Planner<'_, '_> {
 
     /// Whether an instruction joins locations that may be far from each other.
     fn joins_far(&self, instruction: &Instruction) -> bool {
-        let far = |operand: &Operand| {
-            let maker = self.index.maker(operand).and_then(Instruction::primitive);
-            maker.is_some_and(|primitive| primitive.facts().size == Size::Far)
+        let is_far = |operand: &Operand| {
+            let facts = self.index.maker(operand).and_then(Instruction::facts);
+            facts.is_some_and(|facts| facts.size == Size::Far)
         };
-        let primitive = instruction.primitive();
-        let joins = primitive.is_some_and(|primitive| {
-            let facts = primitive.facts();
-            facts.elements == Elements::Joined && facts.body.is_none()
-        });
-        instruction.ty == Type::Indices && joins && instruction.arguments.iter().all(far)
+        let joins = |facts: &Facts| facts.elements == Elements::Joined && facts.body.is_none();
+        instruction.ty == Type::Indices
+            && instruction.facts().is_some_and(joins)
+            && instruction.arguments.iter().all(is_far)
     }
 
     /// Puts the parts that a loop builds into parts themselves, if they are outlines of locations that may be
@@ -278,10 +276,8 @@ impl Planner<'_, '_> {
                 return None;
             };
             let definition = self.index.definition(result).by?;
-            let outlines = definition
-                .primitive()
-                .is_some_and(|primitive| primitive.facts().size == Size::Far);
-            (outlines && is_far_outline(definition, self.index)).then_some(result)
+            let is_far = definition.facts()?.size == Size::Far;
+            (is_far && is_far_outline(definition, self.index)).then_some(result)
         });
         if let Some(outline) = outline {
             self.representations[outline.index()] = Representation::Parts;
@@ -334,15 +330,10 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
     for instruction in index.instructions().iter().rev() {
         // Only patches are represented in parts, or moved.
         painted[instruction.id.index()] = has_patch_type(&instruction.ty)
-            && index.is_only(instruction.id, |by, at| {
-                let of = by
-                    .primitive()
-                    .map(|primitive| primitive.facts().of_argument(at));
-                match of {
-                    Some(Use::Painted { .. }) => true,
-                    Some(Use::Moved) => painted[by.id.index()],
-                    _ => false,
-                }
+            && index.is_only(instruction.id, |by, at| match by.use_of(at) {
+                Use::Painted { .. } => true,
+                Use::Moved => painted[by.id.index()],
+                _ => false,
             });
     }
     painted
@@ -350,14 +341,12 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
 
 /// Whether an instruction moves the cells of its first argument.
 fn moves(instruction: &Instruction) -> bool {
-    let primitive = instruction.primitive();
-    primitive.is_some_and(|primitive| primitive.facts().of_argument(0) == Use::Moved)
+    instruction.use_of(0) == Use::Moved
 }
 
 /// Whether an instruction only iterates over the elements of its one container.
 fn goes_through(instruction: &Instruction, _: usize) -> bool {
-    instruction.primitive().is_some_and(|primitive| {
-        let facts = primitive.facts();
+    instruction.facts().is_some_and(|facts| {
         facts.body.is_some()
             && instruction.arguments.len() == 1
             && facts.of_argument(0) != Use::Some
@@ -366,17 +355,14 @@ fn goes_through(instruction: &Instruction, _: usize) -> bool {
 
 /// Whether an instruction filters its one container by a region.
 fn is_filter(instruction: &Instruction, _: usize) -> bool {
-    instruction.primitive().is_some_and(|primitive| {
-        let facts = primitive.facts();
-        facts.body.is_some() && facts.of_argument(0) == Use::Some
-    })
+    let filters = |facts: &Facts| facts.body.is_some() && facts.of_argument(0) == Use::Some;
+    instruction.facts().is_some_and(filters)
 }
 
 /// Whether an instruction computes each element of a set of locations.
 fn makes_locations(instruction: &Instruction) -> bool {
-    let primitive = instruction.primitive();
-    instruction.ty == Type::Indices
-        && primitive.is_some_and(|primitive| primitive.facts().elements == Elements::Made)
+    let makes = |facts: &Facts| facts.elements == Elements::Made;
+    instruction.ty == Type::Indices && instruction.facts().is_some_and(makes)
 }
 
 /// Whether an instruction computes all pairs of an element of one set and one of another, both scalar.
@@ -387,22 +373,20 @@ fn is_product_of_scalars(instruction: &Instruction) -> bool {
     let Type::Fixed(items) = &**element else {
         return false;
     };
-    let makes_all = instruction.primitive().is_some_and(|primitive| {
-        let facts = primitive.facts();
-        facts.elements == Elements::Made && facts.body.is_none()
-    });
+    let makes_all = |facts: &Facts| facts.elements == Elements::Made && facts.body.is_none();
     let scalar = |item: &Type| matches!(item, Type::Int | Type::Pair | Type::Cell);
-    makes_all && !instruction.checked && items.iter().all(scalar)
+    instruction.facts().is_some_and(makes_all) && !instruction.checked && items.iter().all(scalar)
 }
 
 /// Whether an instruction merges what may be patches.
 fn merges_patches(instruction: &Instruction) -> bool {
-    let merges = instruction.primitive().is_some_and(|primitive| {
-        let facts = primitive.facts();
+    let merges = |facts: &Facts| {
         facts.elements == Elements::Joined
             && (facts.of_argument(0) == Use::Each || facts.body == Some(Body::Merged))
-    });
-    has_patch_type(&instruction.ty) && merges && !instruction.checked
+    };
+    has_patch_type(&instruction.ty)
+        && !instruction.checked
+        && instruction.facts().is_some_and(merges)
 }
 
 /// Whether an instruction computes the outline of locations in a tuple, which may be far apart, and only the
@@ -447,10 +431,9 @@ fn takes_grid(user: &User<'_>) -> bool {
 
 /// Whether an instruction that computes a set and the next one, which iterates over it, can be one loop.
 fn is_streamed(producer: &Instruction, consumer: &Instruction) -> bool {
-    let (Some(first), Some(second)) = (producer.primitive(), consumer.primitive()) else {
+    let (Some(first), Some(second)) = (producer.facts(), consumer.facts()) else {
         return false;
     };
-    let (first, second) = (first.facts(), second.facts());
     let makes = first.body == Some(Body::Collected) && first.of_argument(0) == Use::Each;
     let takes = matches!(
         (second.of_argument(0), second.body),
@@ -549,16 +532,11 @@ impl Plan {
     fn is_user_of_parts(&self, user: &User<'_>) -> bool {
         let in_parts = |by: &Instruction| self.representation(by.id) == Representation::Parts;
         match user.argument() {
-            Some((by, at)) => {
-                let of = by
-                    .primitive()
-                    .map(|primitive| primitive.facts().of_argument(at));
-                match of {
-                    Some(Use::Painted { .. }) => true,
-                    Some(Use::Moved) => in_parts(by),
-                    _ => false,
-                }
-            }
+            Some((by, at)) => match by.use_of(at) {
+                Use::Painted { .. } => true,
+                Use::Moved => in_parts(by),
+                _ => false,
+            },
             None => user.by.is_some_and(|by| merges_patches(by) && in_parts(by)),
         }
     }
@@ -576,9 +554,7 @@ impl Plan {
                     self.representation(by.id).is_unordered()
                         || matches!(by.ty, Type::Indices | Type::Object)
                         // It sorts the elements, or its result has an order regardless.
-                        || by.primitive().is_some_and(|primitive| {
-                            primitive.facts().elements == Elements::Joined
-                        })
+                        || (by.facts()).is_some_and(|facts| facts.elements == Elements::Joined)
                 }
             },
         }
@@ -588,20 +564,13 @@ impl Plan {
     fn is_painted_last(instruction: &Instruction, index: &Index<'_>) -> bool {
         matches!(instruction.ty, Type::Fixed(_))
             && index.is_only(instruction.id, |by, _| {
-                index.is_only(by.id, |by, at| {
-                    let of = by.primitive().map(|primitive| primitive.facts().painted());
-                    of.flatten() == Some((at, true))
-                })
+                index.is_only(by.id, order::paints_over)
             })
     }
 }
 
 fn has_patch_type(ty: &Type) -> bool {
-    match ty {
-        Type::Indices | Type::Object => true,
-        Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
-        _ => false,
-    }
+    *ty != Type::Patch && is_patch(ty)
 }
 
 /// A form as text, annotated with a plan.

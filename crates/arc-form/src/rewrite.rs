@@ -90,30 +90,15 @@ impl Fused {
     }
 }
 
-/// A rewrite, and a test of whether a form with such calls may have anything for it.
-struct Rewrite {
-    may: fn(&Candidates) -> bool,
-    run: fn(&mut Form, &[Type]),
-}
+/// A test of whether a form with such calls may have anything for a rewrite, and the rewrite.
+type Rewrite = (fn(&Candidates) -> bool, fn(&mut Form, &[Type]));
 
 /// All rewrites, in order.
-const REWRITES: &[Rewrite] = &[
-    Rewrite {
-        may: rows::may,
-        run: rows::rewrite,
-    },
-    Rewrite {
-        may: turned::may,
-        run: turned::rewrite,
-    },
-    Rewrite {
-        may: filters::may,
-        run: filters::rewrite,
-    },
-    Rewrite {
-        may: pairs::may,
-        run: pairs::rewrite,
-    },
+const REWRITES: [Rewrite; 4] = [
+    (rows::may, rows::rewrite),
+    (turned::may, turned::rewrite),
+    (filters::may, filters::rewrite),
+    (pairs::may, pairs::rewrite),
 ];
 
 /// The candidates for rewrites, recorded while instructions are built: most forms have none, and need no pass
@@ -183,9 +168,9 @@ pub fn rewrite(form: &mut Form) {
 
 /// The same for a form with these candidates, and values of these types.
 pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
-    for rewrite in REWRITES {
-        if (rewrite.may)(found) {
-            (rewrite.run)(form, types);
+    for (may, rewrite) in REWRITES {
+        if may(found) {
+            rewrite(form, types);
             debug_assert_eq!(form.verify(), Ok(()), "{form}");
         }
     }

@@ -15,15 +15,14 @@ mod single;
 mod symbols;
 
 use std::borrow::Cow;
-use std::fmt;
 
 use smallvec::SmallVec;
 
 use super::memo::Memo;
-use super::{Failure, Form, Id, Op, Operand, Region, Type};
-use arc_dsl::{Callee, Container, Dialect, Program, Value};
+use super::{Form, Id, Op, Operand, Region, Type};
+use arc_dsl::{Callee, Container, Dialect, ErrorKind, Program, Value};
 use build::Builder;
-pub use single::{Argument, specialise_call};
+pub use single::Argument;
 use symbols::{Node, Symbol, Symbols};
 
 use arc_dsl::Primitive;
@@ -63,30 +62,24 @@ impl Default for Options {
 }
 
 /// Why a program has no form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
     /// The form would be too large.
+    #[error("too many instructions")]
     Size,
     /// It is written in another dialect than the public one.
+    #[error("not of the public dialect")]
     Dialect,
     /// It would take too long to build, or functions call each other too deeply.
+    #[error("too much work")]
     Work,
     /// Values of unlike types meet where one type is needed.
+    #[error("{0}")]
     Types(String),
     /// A function is used as a value in a way that is not known when the form is built.
+    #[error("{0}")]
     Function(String),
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Size => f.write_str("too many instructions"),
-            Reason::Dialect => f.write_str("not of the public dialect"),
-            Reason::Work => f.write_str("too much work"),
-            Reason::Types(what) | Reason::Function(what) => f.write_str(what),
-        }
-    }
 }
 
 /// A program has no form.
@@ -340,8 +333,8 @@ impl Specialiser {
     }
 
     /// Ends the open region with a failure.
-    fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Specialised<T> {
-        let never = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
+    fn fail<T>(&mut self, primitive: Option<Primitive>, error: ErrorKind) -> Specialised<T> {
+        let never = self.emit(Op::Fail(primitive, error), Vec::new(), Vec::new())?;
         Err(RegionEnd::Fails(never))
     }
 
@@ -385,7 +378,7 @@ impl Specialiser {
             | Node::Constant(_)
             | Node::Primitive(_)
             | Node::Function(_)
-            | Node::Each { .. } => return None,
+            | Node::Each(_) => return None,
         }))
     }
 
@@ -397,14 +390,15 @@ impl Specialiser {
         }
     }
 
+    fn materialise_all(&mut self, symbols: &[Symbol]) -> Specialised<Vec<Operand>> {
+        symbols.iter().map(|item| self.materialise(*item)).collect()
+    }
+
     fn materialise_object(&mut self, symbol: Symbol) -> Specialised<Operand> {
         match self.symbols.node(symbol) {
             Node::Value(id) => Ok(Operand::Id(id)),
             Node::Tuple(items) => {
-                let mut operands = Vec::new();
-                for item in items.iter() {
-                    operands.push(self.materialise(*item)?);
-                }
+                let operands = self.materialise_all(&items)?;
                 let values: Option<Vec<_>> = operands
                     .iter()
                     .map(|operand| match operand {
@@ -424,10 +418,7 @@ impl Specialiser {
                 }
             }
             Node::Set(items) => {
-                let mut operands = Vec::new();
-                for item in items.iter() {
-                    operands.push(self.materialise(*item)?);
-                }
+                let operands = self.materialise_all(&items)?;
                 self.emit(Op::Set, operands, Vec::new()).map(Operand::Id)
             }
             Node::Single(item) => {
@@ -446,7 +437,7 @@ impl Specialiser {
                 Some(value) => Ok(Operand::Constant(value.clone())),
                 None => Err(Reason::Work.into()),
             },
-            Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => {
+            Node::Primitive(_) | Node::Function(_) | Node::Each(_) => {
                 let what = "a function is used as a value";
                 Err(Reason::Function(what.to_owned()).into())
             }

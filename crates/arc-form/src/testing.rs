@@ -1,7 +1,7 @@
 //! Parses the text of a form, so that tests can write forms down. Programs are compiled to forms, never read as such.
 
-use super::{Failure, Form, Fused, Id, Instruction, Op, Operand, Region, Type};
-use arc_dsl::{ParseError, Primitive, Value, ValueKind, parse_value};
+use super::{Form, Fused, Id, Instruction, Op, Operand, Region, Type};
+use arc_dsl::{ErrorKind, ParseError, Primitive, Value, ValueKind, parse_value};
 
 /// An error in the text of a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -271,12 +271,12 @@ fn operation(name: &str, inside: &str) -> Result<Op, String> {
     })
 }
 
-fn failure(text: &str) -> Result<Failure, String> {
+fn failure(text: &str) -> Result<ErrorKind, String> {
     let unknown = || format!("expected a failure, found `{text}`");
     let number = |word: &str| word.parse().map_err(|_| unknown());
     let words: Vec<_> = text.split(' ').collect();
     Ok(match words.as_slice() {
-        ["Type", argument, expected, found] => Failure::Type {
+        ["Type", argument, expected, found] => ErrorKind::Type {
             argument: number(argument)?,
             expected: arc_dsl::Type::ALL
                 .iter()
@@ -285,13 +285,15 @@ fn failure(text: &str) -> Result<Failure, String> {
                 .ok_or_else(unknown)?,
             found: kind(found).ok_or_else(unknown)?,
         },
-        ["NotCallable", found] => Failure::NotCallable(kind(found).ok_or_else(unknown)?),
-        ["ArgumentCount", expected, found] => Failure::ArgumentCount {
+        ["NotCallable", found] => ErrorKind::NotCallable {
+            found: kind(found).ok_or_else(unknown)?,
+        },
+        ["ArgumentCount", expected, found] => ErrorKind::ArgumentCount {
             expected: number(expected)?,
             found: number(found)?,
         },
-        ["Recursion", n] => Failure::Recursion(n.parse().map_err(|_| unknown())?),
-        ["Empty"] => Failure::Empty,
+        ["Recursion", n] => ErrorKind::Recursion(n.parse().map_err(|_| unknown())?),
+        ["Empty"] => ErrorKind::Empty,
         _ => return Err(unknown()),
     })
 }

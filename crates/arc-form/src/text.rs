@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::plan::{Plan, Shown};
-use super::{Failure, Form, Instruction, Op, Operand, Region};
-use arc_dsl::{Value, write_list};
+use super::{Form, Instruction, Op, Operand, Region};
+use arc_dsl::{ErrorKind, Value, write_list};
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,19 +19,10 @@ impl fmt::Display for Shown<'_> {
 }
 
 fn write_form(f: &mut fmt::Formatter<'_>, form: &Form, plan: Option<&Plan>) -> fmt::Result {
-    write!(f, "form {}", form.name)?;
-    write_list_in_brackets(f, &form.body)?;
-    f.write_str(":\n")?;
-    for instruction in &form.body.instructions {
-        write_instruction(f, instruction, plan, 1)?;
-    }
-    writeln!(f, "  return {}", form.body.result)
-}
-
-fn write_list_in_brackets(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
-    f.write_str("(")?;
-    write_parameters(f, region)?;
-    f.write_str(")")
+    write!(f, "form {}(", form.name)?;
+    write_parameters(f, &form.body)?;
+    f.write_str("):\n")?;
+    write_region(f, &form.body, plan, 1, "return")
 }
 
 fn write_parameters(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
@@ -44,16 +35,12 @@ fn write_region(
     region: &Region,
     plan: Option<&Plan>,
     depth: usize,
+    gives: &str,
 ) -> fmt::Result {
     for instruction in &region.instructions {
         write_instruction(f, instruction, plan, depth)?;
     }
-    indent(f, depth)?;
-    writeln!(f, "yield {}", region.result)
-}
-
-fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-    (0..depth).try_for_each(|_| f.write_str("  "))
+    writeln!(f, "{:1$}{gives} {2}", "", 2 * depth, region.result)
 }
 
 fn write_instruction(
@@ -62,15 +49,11 @@ fn write_instruction(
     plan: Option<&Plan>,
     depth: usize,
 ) -> fmt::Result {
-    indent(f, depth)?;
     let mark = if instruction.checked { "!" } else { "" };
-    write!(
-        f,
-        "v{}: {}{mark} = {}(",
-        instruction.id.0, instruction.ty, instruction.op
-    )?;
+    let Instruction { id, ty, op, .. } = instruction;
+    write!(f, "{:1$}v{2}: {ty}{mark} = {op}(", "", 2 * depth, id.0)?;
     match instruction.op {
-        Op::Fail(_, failure) => write!(f, "{failure}")?,
+        Op::Fail(_, error) => write_error(f, error)?,
         _ => write_list(f, instruction.arguments.iter())?,
     }
     write!(f, ") @{}", instruction.line)?;
@@ -84,9 +67,8 @@ fn write_instruction(
             f.write_str(" ->")?;
         }
         f.write_str("\n")?;
-        write_region(f, region, plan, depth + 1)?;
-        indent(f, depth)?;
-        f.write_str("}")?;
+        write_region(f, region, plan, depth + 1, "yield")?;
+        write!(f, "{:1$}}}", "", 2 * depth)?;
     }
     f.write_str("\n")
 }
@@ -123,20 +105,19 @@ impl fmt::Display for Op {
 }
 
 /// The words of it, as the parser reads them.
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Type {
-                argument,
-                expected,
-                found,
-            } => write!(f, "Type {argument} {expected} {found:?}"),
-            Failure::NotCallable(found) => write!(f, "NotCallable {found:?}"),
-            Failure::ArgumentCount { expected, found } => {
-                write!(f, "ArgumentCount {expected} {found}")
-            }
-            Failure::Recursion(n) => write!(f, "Recursion {n}"),
-            Failure::Empty => f.write_str("Empty"),
+/// Writes an error as its words, which the text of a form has.
+fn write_error(f: &mut fmt::Formatter<'_>, error: ErrorKind) -> fmt::Result {
+    match error {
+        ErrorKind::Type {
+            argument,
+            expected,
+            found,
+        } => write!(f, "Type {argument} {expected} {found:?}"),
+        ErrorKind::NotCallable { found } => write!(f, "NotCallable {found:?}"),
+        ErrorKind::ArgumentCount { expected, found } => {
+            write!(f, "ArgumentCount {expected} {found}")
         }
+        ErrorKind::Recursion(n) => write!(f, "Recursion {n}"),
+        other => write!(f, "{other:?}"),
     }
 }

@@ -16,7 +16,7 @@ pub(super) struct Typings {
 }
 
 /// The typing of a primitive on arguments of common types, if its type is common too.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     /// The primitive and the arguments' types: 0 if the entry is empty.
     key: u32,
@@ -57,12 +57,7 @@ impl Typings {
             }
         }
         if self.entries.is_empty() {
-            let none = Entry {
-                key: 0,
-                ty: 0,
-                checked: false,
-            };
-            self.entries.resize(Self::ENTRIES, none);
+            self.entries.resize(Self::ENTRIES, Entry::default());
         }
         let hash = key.wrapping_mul(0x9E37_79B1) >> 16;
         let entry = &mut self.entries[hash as usize % Self::ENTRIES];

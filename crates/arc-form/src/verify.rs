@@ -152,14 +152,9 @@ fn takes(region: &Region, types: &[Type]) -> bool {
     region.parameters.iter().map(|(_, ty)| ty).eq(types)
 }
 
-/// The number of arguments and regions of an operation, if it is fixed.
-struct Arity {
-    arguments: Option<usize>,
-    regions: Option<usize>,
-}
-
-fn arity(op: Op) -> Arity {
-    let (arguments, regions) = match op {
+/// The numbers of arguments and regions of an operation, where they are fixed.
+fn arity(op: Op) -> [Option<usize>; 2] {
+    match op {
         Op::Call(primitive) => {
             let (parameters, regions) = match (primitive.loop_function(), primitive) {
                 (None, _) => (0, 0),
@@ -167,17 +162,16 @@ fn arity(op: Op) -> Arity {
                 (Some(_), _) => (1, 1),
             };
             let arguments = primitive.parameters().len() - parameters;
-            (Some(arguments), Some(regions))
+            [Some(arguments), Some(regions)]
         }
-        Op::Tuple | Op::Set => (None, Some(0)),
-        Op::Item(_) | Op::Count => (Some(1), Some(0)),
-        Op::If => (Some(1), Some(2)),
-        Op::Choose => (Some(1), None),
-        Op::Iterate => (Some(2), Some(1)),
-        Op::Fused(_) => (None, Some(1)),
-        Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
-    };
-    Arity { arguments, regions }
+        Op::Tuple | Op::Set => [None, Some(0)],
+        Op::Item(_) | Op::Count => [Some(1), Some(0)],
+        Op::If => [Some(1), Some(2)],
+        Op::Choose => [Some(1), None],
+        Op::Iterate => [Some(2), Some(1)],
+        Op::Fused(_) => [None, Some(1)],
+        Op::Absent | Op::Fail(..) => [Some(0), Some(0)],
+    }
 }
 
 /// The type of an instruction, by those of its arguments, of its regions and of their results.
@@ -187,12 +181,12 @@ pub(super) fn typing(
     regions: &[Region],
     results: &[Type],
 ) -> Result<Typing, String> {
-    let arity = arity(op);
-    count(arguments.len(), arity.arguments, "arguments")?;
-    count(regions.len(), arity.regions, "regions")?;
+    let expected = arity(op);
+    count(arguments.len(), expected[0], "arguments")?;
+    count(regions.len(), expected[1], "regions")?;
     let sure = |ty| Ok(Typing { ty, checked: false });
     match op {
-        Op::Call(primitive) if arity.regions != Some(0) => {
+        Op::Call(primitive) if expected[1] != Some(0) => {
             loop_typing(primitive, arguments, regions, results)
         }
         Op::Call(primitive) if primitive.is_first_order() => primitive

@@ -57,7 +57,7 @@ impl Type {
     /// types imply that the call fails, if the number of arguments is wrong, or if the results have no common type.
     ///
     /// The primitive must not take functions ([`Primitive::is_first_order`]). For one that does,
-    /// `arc_form::specialise_call` builds a form, whose result has a type.
+    /// `arc_form::Specialiser::specialise_call` builds a form, whose result has a type.
     ///
     /// ```
     /// use arc_isa::{Primitive, ValueType};

@@ -59,17 +59,20 @@ pub struct LayerText {
 const MOST_LETTERS: usize = 400;
 
 impl Layer {
+    /// The nodes that it paints: a grid, an object, or locations and their colour.
+    fn nodes(self) -> impl Iterator<Item = NodeId> {
+        let (node, colour) = match self {
+            Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
+                (node, None)
+            }
+            Layer::Filled(locs, colour) => (locs, Some(colour)),
+        };
+        std::iter::once(node).chain(colour)
+    }
+
     /// Counts the operations and seeds of the language that it uses.
     pub(crate) fn count(self, enumeration: &Enumeration<'_>, uses: &mut Uses) {
-        match self {
-            Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
-                enumeration.count(node, uses);
-            }
-            Layer::Filled(locs, colour) => {
-                enumeration.count(locs, uses);
-                enumeration.count(colour, uses);
-            }
-        }
+        self.nodes().for_each(|node| enumeration.count(node, uses));
     }
 
     pub(crate) fn describe(self, enumeration: &Enumeration<'_>, paints: Vec<Grid>) -> LayerText {
@@ -120,13 +123,7 @@ pub(crate) fn program(
 ) -> Result<Program, BuildError> {
     let seen = seen(layers);
     let is_whole = matches!(seen.last(), Some(Layer::All(_)));
-    let nodes = seen.iter().flat_map(|layer| match *layer {
-        Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
-            [Some(node), None]
-        }
-        Layer::Filled(locs, colour) => [Some(locs), Some(colour)],
-    });
-    let mut nodes: Vec<_> = nodes.flatten().collect();
+    let mut nodes: Vec<_> = seen.iter().flat_map(|layer| layer.nodes()).collect();
     if !is_whole {
         nodes.push(blank);
     }

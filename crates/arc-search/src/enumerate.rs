@@ -8,8 +8,11 @@
 //! Enumerating by cost with observational equivalence is as in Udupa et al., "TRANSIT" (PLDI 2013), and
 //! Albarghouthi et al., "Recursive Program Synthesis" (CAV 2013).
 
+use std::fmt;
+
 use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
 use arc_dsl::parse_programs;
+use serde::{Deserialize, Serialize};
 
 use crate::language::{Kind, Language, Operation, Producer, Seed, Uses, seed_text};
 
@@ -26,7 +29,8 @@ pub struct Known {
 }
 
 /// Why an enumeration has stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// The number of nodes has reached its bound.
     Nodes,
@@ -36,8 +40,20 @@ pub enum Stopped {
     Memory,
     /// Every call up to the maximum cost has been tried.
     Exhausted,
-    /// The caller asked for it.
+    /// The caller asked for it, since the time for the task was over. The results then depend on the machine.
     Interrupted,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stopped::Nodes => "the number of nodes",
+            Stopped::Calls => "the number of calls",
+            Stopped::Memory => "the bound of memory",
+            Stopped::Exhausted => "nothing left to call",
+            Stopped::Interrupted => "the time for a task",
+        })
+    }
 }
 
 impl From<Full> for Stopped {
@@ -204,6 +220,10 @@ impl<'l> Enumeration<'l> {
         text
     }
 
+    fn operation(&self, row: u16, operation: u16) -> Operation {
+        self.language.rows()[usize::from(row)].operations[usize::from(operation)]
+    }
+
     fn write(&self, node: NodeId, letters: usize, text: &mut String) {
         match self.origins.get(node.index()) {
             _ if text.len() > letters => text.push_str(".."),
@@ -213,8 +233,8 @@ impl<'l> Enumeration<'l> {
                 operation,
                 arguments,
             }) => {
+                text.push_str(self.language.name(self.operation(*row, *operation)));
                 let row = &self.language.rows()[usize::from(*row)];
-                text.push_str(self.language.name(row.operations[usize::from(*operation)]));
                 for (at, argument) in arguments[..row.takes.len()].iter().enumerate() {
                     text.push_str(if at == 0 { "(" } else { ", " });
                     self.write(*argument, letters, text);
@@ -323,25 +343,20 @@ impl<'l> Enumeration<'l> {
 
     /// An extra charge if programs seldom call this primitive on the producers of its arguments.
     fn surcharge(&self, operation: Operation) -> usize {
-        let Operation::Primitive(consumer) = operation else {
+        let (Operation::Primitive(consumer), Some(costs)) = (operation, self.language.costs())
+        else {
             return 0;
         };
-        let more = self.chosen.iter().enumerate().map(|(place, node)| {
-            let producer = match self.origins.get(node.index()) {
-                Some(Origin::Call { row, operation, .. }) => {
-                    match self.language.rows()[usize::from(*row)].operations
-                        [usize::from(*operation)]
-                    {
-                        Operation::Primitive(producer) => Producer::Result(producer),
-                        Operation::Function(_) => return 0.0,
-                    }
+        let more = self.chosen.iter().enumerate();
+        let more = more.map(|(place, node)| match self.origins.get(node.index()) {
+            Some(Origin::Call { row, operation, .. }) => match self.operation(*row, *operation) {
+                Operation::Primitive(producer) => {
+                    let producer = Producer::Result(producer);
+                    costs.bigram(consumer, place, producer) - costs.alone(consumer, place)
                 }
-                _ => return 0.0,
-            };
-            let Some(costs) = self.language.costs() else {
-                return 0.0;
-            };
-            costs.bigram(consumer, place, producer) - costs.alone(consumer, place)
+                Operation::Function(_) => 0.0,
+            },
+            _ => 0.0,
         });
         let more: f32 = more.sum();
         (more.max(0.0) / 2.0).round().min(4.0) as usize

@@ -44,7 +44,7 @@ use std::fmt;
 use arc_dsl::{ParseError, Primitive, Program};
 
 pub use costs::Costs;
-pub use counts::{CostError, Counts, Entropies, Use};
+pub use counts::{CostError, Counts, Use};
 pub use producer::Producer;
 use table::MOST_COST;
 pub use uses::Uses;

@@ -37,6 +37,15 @@ pub struct Scene<'s> {
     pub is_abandoned: &'s AtomicBool,
 }
 
+impl Scene<'_> {
+    /// Whether all outputs have the sizes of their inputs.
+    pub(crate) fn keeps_sizes(&self) -> bool {
+        let inputs = self.task.train.iter().chain(&self.task.test);
+        let mut both = inputs.zip(&self.frame.sizes);
+        both.all(|(pair, size)| (pair.input.height(), pair.input.width()) == *size)
+    }
+}
+
 /// An answer before its outputs for the test inputs are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {

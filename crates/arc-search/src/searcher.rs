@@ -307,11 +307,7 @@ impl Searcher {
         let counts = scene.batt.counts();
         found.counts.add(&Counts {
             passes: u32::from(enumerates),
-            nodes: if enumerates {
-                enumeration.counts().0
-            } else {
-                0
-            },
+            nodes: usize::from(enumerates) * enumeration.counts().0,
             cost: enumeration.cost(),
             calls: counts.calls - before.calls,
             evaluations: counts.evaluations - before.evaluations,

@@ -7,13 +7,12 @@
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::time::{Duration, Instant};
 
-use gpu_kernels::device::{
-    Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable,
-};
+use gpu_kernels::device::{Argument, DeviceError, Kind, Launch, Unavailable};
+use gpu_kernels::interface;
 
-use crate::simulated::{Reservation, SimulatedGpu, within};
+use crate::simulated::{self, Kernels, SimulatedDevice, SimulatedGpu};
+use memory::Block;
 
 #[cfg(emulated)]
 #[allow(unsafe_code, reason = "the kernels are a C++ library")]
@@ -38,7 +37,7 @@ mod image {
             None
         }
 
-        pub(super) fn launch(self, _: &[RawArgument], _: &Settings) -> Result<(), Refusal> {
+        pub(super) fn launch(self, _: &[RawArgument], _: Settings) -> Result<(), Refusal> {
             match self {}
         }
     }
@@ -71,7 +70,7 @@ pub struct Emulation {
     /// How many collectives a warp may reach in one launch; a warp that exceeds this is assumed to be in an endless
     /// loop.
     pub patience: u64,
-    /// The fingerprint that the kernels must have; `None` for any.
+    /// The fingerprint that the kernels must have; `None` for that of this library.
     pub fingerprint: Option<u64>,
 }
 
@@ -89,19 +88,17 @@ impl Default for Emulation {
     }
 }
 
-/// A GPU with one multiprocessor, emulated on the thread that launches.
-#[derive(Debug)]
-pub struct EmulatedDevice {
-    gpu: SimulatedGpu,
-    emulation: Emulation,
-    noise: Cell<u64>,
-}
+/// A GPU that the kernels compiled for the host emulate.
+pub type EmulatedDevice = SimulatedDevice<Emulator>;
 
 /// Memory of an emulated device.
+pub type Buffer = simulated::Buffer<Block>;
+
+/// Runs the compiled kernels.
 #[derive(Debug)]
-pub struct Buffer {
-    block: memory::Block,
-    _reservation: Reservation,
+pub struct Emulator {
+    emulation: Emulation,
+    noise: Cell<u64>,
 }
 
 /// An argument of a kernel.
@@ -111,8 +108,10 @@ enum RawArgument {
     Number(u32),
 }
 
-/// The settings of one launch.
+/// The settings of one launch; the same fields are in `kernels/host/emulation.cpp`.
 #[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
+#[derive(Clone, Copy)]
+#[repr(C)]
 struct Settings {
     blocks: u32,
     threads: u32,
@@ -142,23 +141,27 @@ impl EmulatedDevice {
         let found = Self::fingerprint().ok_or(Unavailable::NoCompiler)?;
         let (number, name) = ((index, emulation.devices), "emulated device");
         let gpu = SimulatedGpu::new(number, name, Kind::Emulated, emulation.bytes)?;
-        if let Some(expected) = emulation.fingerprint.filter(|expected| *expected != found) {
+        let own = emulation.fingerprint;
+        let expected = own.unwrap_or_else(interface::fingerprint);
+        if expected != found {
             let found = format!("{found:#018x}");
             return Err(Unavailable::StaleImage { expected, found });
         }
         let random = || std::hash::RandomState::new().build_hasher().finish();
-        Ok(EmulatedDevice {
-            gpu,
+        let kernels = Emulator {
             emulation: emulation.clone(),
             noise: Cell::new(emulation.noise.unwrap_or_else(random)),
-        })
+        };
+        Ok(Self { gpu, kernels })
     }
 
     /// The fingerprint of the kernels; `None` if they were not compiled.
     pub fn fingerprint() -> Option<u64> {
         image::fingerprint()
     }
+}
 
+impl Emulator {
     /// The seed of the next buffer's initial content.
     fn noise(&self) -> u64 {
         let noise = self.noise.get();
@@ -169,19 +172,16 @@ impl EmulatedDevice {
     /// Runs a kernel; errors call it by this name.
     fn run(
         &self,
+        gpu: &SimulatedGpu,
         kernel: image::Kernel,
         name: &'static str,
         launch: &Launch<'_, Buffer>,
     ) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let given: Vec<_> = launch
-            .arguments
-            .iter()
-            .map(|argument| match argument {
-                Argument::Buffer(buffer) => RawArgument::Memory(buffer.block.address()),
-                Argument::Number(number) => RawArgument::Number(*number),
-            })
-            .collect();
+        let given = launch.arguments.iter().map(|argument| match argument {
+            Argument::Buffer(buffer) => RawArgument::Memory(buffer.content.borrow().address()),
+            Argument::Number(number) => RawArgument::Number(*number),
+        });
+        let given: Vec<_> = given.collect();
         let (order, seed) = match self.emulation.order {
             LaneOrder::Ascending => (0, 0),
             LaneOrder::Descending => (1, 0),
@@ -191,106 +191,48 @@ impl EmulatedDevice {
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
-            most_shared_bytes: self.gpu.information.shared_bytes,
+            most_shared_bytes: gpu.information.shared_bytes,
             order,
             seed,
             fill: self.noise(),
             patience: self.emulation.patience,
         };
-        kernel
-            .launch(&given, &settings)
-            .map_err(|refusal| match refusal {
-                Refusal::Launch(reason) => DeviceError::Launch {
-                    kernel: name,
-                    reason,
-                },
-                Refusal::Kernel(reason) => self.gpu.failed(name, reason),
-            })
+        let done = kernel.launch(&given, settings);
+        done.map_err(|refusal| match refusal {
+            Refusal::Launch(reason) => DeviceError::Launch {
+                kernel: name,
+                reason,
+            },
+            Refusal::Kernel(reason) => gpu.failed(name, reason),
+        })
     }
 }
 
-impl Device for EmulatedDevice {
-    type Buffer = Buffer;
-    type Event = Instant;
+impl Kernels for Emulator {
+    type Content = Block;
 
-    fn information(&self) -> &Information {
-        &self.gpu.information
-    }
-
-    fn new_stream(&self) -> Result<Self, DeviceError> {
-        Ok(EmulatedDevice {
-            gpu: self.gpu.new_stream()?,
+    fn new_stream(&self) -> Self {
+        Self {
             emulation: self.emulation.clone(),
             noise: Cell::new(self.noise().rotate_left(32)),
-        })
-    }
-
-    fn memory(&self) -> Result<Memory, DeviceError> {
-        self.gpu.memory()
-    }
-
-    fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
-        let bytes = bytes.max(1);
-        let reservation = self.gpu.reserve(bytes)?;
-        match memory::Block::new(bytes, self.noise()) {
-            Some(block) => Ok(Buffer {
-                block,
-                _reservation: reservation,
-            }),
-            None => Err(self.gpu.no_memory(reservation)),
         }
     }
 
-    fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        buffer.block.fill(self.noise());
-        Ok(())
+    fn allocate(&self, bytes: usize) -> Option<Block> {
+        Block::new(bytes, self.noise())
     }
 
-    fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let length = to.block.bytes();
-        within(to.block.write(at, from), at, from.len(), length)
+    fn discard(&self, block: &mut Block) {
+        block.fill(self.noise());
     }
 
-    fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        within(from.block.read(at, to), at, to.len(), from.block.bytes())
-    }
-
-    fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let length = from.block.bytes().min(to.block.bytes());
-        within(to.block.copy(&from.block, bytes), 0, bytes, length)
-    }
-
-    fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        buffer.block.clear();
-        Ok(())
-    }
-
-    fn launch(&self, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
+    fn launch(&self, gpu: &SimulatedGpu, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
         let name = launch.entry.symbol();
         let kernel = image::Kernel::named(name).ok_or_else(|| DeviceError::Launch {
             kernel: name,
             reason: "the image has no kernel of this name".to_owned(),
         })?;
-        self.run(kernel, name, launch)
-    }
-
-    fn record(&self) -> Result<Instant, DeviceError> {
-        self.gpu.check_alive()?;
-        Ok(Instant::now())
-    }
-
-    fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
-        self.gpu.check_alive()?;
-        Ok(to.saturating_duration_since(*from))
-    }
-
-    fn synchronize(&self) -> Result<(), DeviceError> {
-        self.gpu.check_alive()
+        self.run(gpu, kernel, name, launch)
     }
 }
 

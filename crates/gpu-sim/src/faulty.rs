@@ -91,14 +91,8 @@ struct State {
 pub struct Calls {
     /// Calls of any kind that can fail.
     pub all: u64,
-    /// Those of [`Call::Allocation`].
-    pub allocations: u64,
-    /// Those of [`Call::Copy`].
-    pub copies: u64,
-    /// Those of [`Call::Launch`].
-    pub launches: u64,
-    /// Those of [`Call::Wait`].
-    pub waits: u64,
+    /// Those of each kind, in the order of [`Call`].
+    pub by_kind: [u64; 4],
 }
 
 /// The reason in injected errors.
@@ -111,15 +105,7 @@ impl Calls {
             *count += 1;
             *count - 1
         };
-        let of_kind = call.map(|call| {
-            let count = match call {
-                Call::Allocation => &mut self.allocations,
-                Call::Copy => &mut self.copies,
-                Call::Launch => &mut self.launches,
-                Call::Wait => &mut self.waits,
-            };
-            (call, counted(count))
-        });
+        let of_kind = call.map(|call| (call, counted(&mut self.by_kind[call as usize])));
         (counted(&mut self.all), of_kind)
     }
 }

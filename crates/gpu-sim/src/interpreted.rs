@@ -5,7 +5,7 @@
 //! are active, that no lane uses a word that another has written since the last barrier, that nothing
 //! is read before it is written, that accesses are aligned and stay within their buffer and a warp
 //! within its part of shared memory, and that a warp terminates. It also
-//! [counts](InterpretedDevice::take_counts) what it executes.
+//! [counts](Counts) what it executes.
 //!
 //! `tokens`, `names`, `decode` and `parse` parse the text into a [`Module`]; `flow` computes where lanes
 //! reconverge; `warp`, `branches`, `execute`, `access` and `compute` run it on `memory`.
@@ -15,11 +15,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use gpu_kernels::device::image::{Image, PTX};
-use gpu_kernels::device::{
-    Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable,
-};
+use gpu_kernels::device::{Argument, DeviceError, Kind, Launch, Unavailable};
 
-use crate::simulated::{Reservation, SimulatedGpu, within};
+use crate::simulated::{self, Kernels, SimulatedDevice, SimulatedGpu};
 use memory::{Bytes, Region};
 use warp::Machine;
 
@@ -80,22 +78,20 @@ fn embedded_module() -> Result<Arc<Module>, Unavailable> {
     })
 }
 
-/// A GPU with one multiprocessor, interpreted on the thread that launches.
+/// A GPU whose PTX is interpreted.
+pub type InterpretedDevice = SimulatedDevice<Interpreter>;
+
+/// Memory of an interpreted device.
+pub type Buffer = simulated::Buffer<Bytes>;
+
+/// Executes the PTX.
 #[derive(Debug)]
-pub struct InterpretedDevice {
-    gpu: SimulatedGpu,
-    interpretation: Interpretation,
+pub struct Interpreter {
+    steps: u64,
     module: Arc<Module>,
     machine: RefCell<Machine>,
     counts: RefCell<Counts>,
     time: Cell<Duration>,
-}
-
-/// Memory of an interpreted device. A launch can access only the buffers among its arguments.
-#[derive(Debug)]
-pub struct Buffer {
-    content: RefCell<Bytes>,
-    _reservation: Reservation,
 }
 
 impl InterpretedDevice {
@@ -123,34 +119,42 @@ impl InterpretedDevice {
             }
             embedded_module()?
         };
-        Ok(InterpretedDevice {
-            gpu,
-            machine: RefCell::new(Machine::new(&module)),
-            counts: RefCell::new(Counts::new(&module)),
-            module,
-            interpretation: interpretation.clone(),
-            time: Cell::default(),
-        })
+        let kernels = Interpreter::new(interpretation.steps, module);
+        Ok(Self { gpu, kernels })
     }
 
     /// Returns the counts since the last call, and resets them; other streams have their own.
     pub fn take_counts(&self) -> Counts {
-        self.counts.replace(Counts::new(&self.module))
+        let Interpreter { counts, module, .. } = &self.kernels;
+        counts.replace(Counts::new(module))
     }
 
     /// The module that it executes.
     pub fn module(&self) -> &Module {
-        &self.module
+        &self.kernels.module
     }
 
     /// How long its launches took on the host.
     pub fn time(&self) -> Duration {
-        self.time.get()
+        self.kernels.time.get()
+    }
+}
+
+impl Interpreter {
+    fn new(steps: u64, module: Arc<Module>) -> Self {
+        Self {
+            steps,
+            machine: RefCell::new(Machine::new(&module)),
+            counts: RefCell::new(Counts::new(&module)),
+            module,
+            time: Cell::default(),
+        }
     }
 
-    /// The index of the entry; fails if the launch does not fit it.
-    fn entry_of(&self, name: &str, launch: &Launch<'_, Buffer>) -> Result<usize, String> {
-        let entry = self.module.entry(name);
+    /// The index of the entry; fails if the launch does not fit it, or asks for more than this many bytes of shared
+    /// memory.
+    fn entry_of(&self, most: u32, launch: &Launch<'_, Buffer>) -> Result<usize, String> {
+        let entry = self.module.entry(launch.entry.symbol());
         let entry = entry.ok_or("the image has no kernel of this name")?;
         let parameters = &self.module.functions[entry].parameters;
         let sizes = launch.arguments.iter().map(|argument| match argument {
@@ -164,7 +168,6 @@ impl InterpretedDevice {
         if launch.blocks == 0 || threads == 0 || threads & 31 != 0 || threads > 1024 {
             return Err(format!("{} blocks of {threads} threads", launch.blocks));
         }
-        let most = self.gpu.information.shared_bytes;
         if launch.shared_bytes > most {
             let asked = launch.shared_bytes;
             return Err(format!("{asked} bytes of shared memory, of {most} at most"));
@@ -204,7 +207,7 @@ impl InterpretedDevice {
             blocks: launch.blocks,
             threads: launch.threads,
             arguments: &arguments,
-            steps: self.interpretation.steps,
+            steps: self.steps,
         };
         let mut machine = self.machine.borrow_mut();
         let mut counts = self.counts.borrow_mut();
@@ -216,12 +219,7 @@ impl InterpretedDevice {
     }
 
     /// The message for a fault: its line, its lane and the violation.
-    fn fault_message(&self, fault: error::Fault) -> String {
-        let error::Fault {
-            pc,
-            lane,
-            violation,
-        } = fault;
+    fn fault_message(&self, error::Fault(pc, lane, violation): error::Fault) -> String {
         let instruction = self.module.code.get(pc as usize);
         let line = instruction.map_or(0, |instruction| instruction.line);
         let text = self.module.line(line);
@@ -229,96 +227,29 @@ impl InterpretedDevice {
     }
 }
 
-impl Device for InterpretedDevice {
-    type Buffer = Buffer;
-    type Event = Instant;
+impl Kernels for Interpreter {
+    type Content = Bytes;
 
-    fn information(&self) -> &Information {
-        &self.gpu.information
+    fn new_stream(&self) -> Self {
+        Self::new(self.steps, Arc::clone(&self.module))
     }
 
-    fn new_stream(&self) -> Result<Self, DeviceError> {
-        Ok(InterpretedDevice {
-            gpu: self.gpu.new_stream()?,
-            interpretation: self.interpretation.clone(),
-            module: Arc::clone(&self.module),
-            machine: RefCell::new(Machine::new(&self.module)),
-            counts: RefCell::new(Counts::new(&self.module)),
-            time: Cell::default(),
-        })
+    fn allocate(&self, bytes: usize) -> Option<Bytes> {
+        Some(Bytes::new(bytes))
     }
 
-    fn memory(&self) -> Result<Memory, DeviceError> {
-        self.gpu.memory()
+    fn discard(&self, bytes: &mut Bytes) {
+        bytes.mark_unwritten();
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
-        let bytes = bytes.max(1);
-        let reservation = self.gpu.reserve(bytes)?;
-        Ok(Buffer {
-            content: RefCell::new(Bytes::new(bytes)),
-            _reservation: reservation,
-        })
-    }
-
-    fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        buffer.content.get_mut().mark_unwritten();
-        Ok(())
-    }
-
-    fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let to = to.content.get_mut();
-        within(to.write(at, from), at, from.len(), to.bytes.len())
-    }
-
-    fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let from = from.content.borrow();
-        within(from.read(at, to), at, to.len(), from.bytes.len())
-    }
-
-    fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let (from, to) = (from.content.borrow(), to.content.get_mut());
-        let length = from.bytes.len().min(to.bytes.len());
-        within(to.copy(&from, bytes), 0, bytes, length)
-    }
-
-    fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
-        let content = buffer.content.get_mut();
-        *content = Bytes::of(vec![0; content.bytes.len()]);
-        Ok(())
-    }
-
-    fn launch(&self, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
-        self.gpu.check_alive()?;
+    fn launch(&self, gpu: &SimulatedGpu, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
         let kernel = launch.entry.symbol();
-        let entry = self.entry_of(kernel, launch);
+        let entry = self.entry_of(gpu.information.shared_bytes, launch);
         let entry = entry.map_err(|reason| DeviceError::Launch { kernel, reason })?;
         let begin = Instant::now();
         let done = self.run(entry, launch);
         self.time.set(self.time.get() + begin.elapsed());
-        done.map_err(|fault| {
-            let reason = self.fault_message(fault);
-            self.gpu.failed(kernel, reason)
-        })
-    }
-
-    fn record(&self) -> Result<Instant, DeviceError> {
-        self.gpu.check_alive()?;
-        Ok(Instant::now())
-    }
-
-    fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
-        self.gpu.check_alive()?;
-        Ok(to.saturating_duration_since(*from))
-    }
-
-    fn synchronize(&self) -> Result<(), DeviceError> {
-        self.gpu.check_alive()
+        done.map_err(|fault| gpu.failed(kernel, self.fault_message(fault)))
     }
 }
 

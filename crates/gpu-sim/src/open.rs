@@ -13,12 +13,7 @@ use crate::interpreted::{Interpretation, InterpretedDevice};
 /// [`Unavailable::NoCompiler`] if the kernels were not compiled, [`Unavailable::NoSuchDevice`], and
 /// [`Unavailable::StaleImage`] for another fingerprint.
 pub fn emulated(index: usize, emulation: &Emulation) -> Result<EmulatedDevice, Unavailable> {
-    let expected = emulation.fingerprint.unwrap_or_else(fingerprint);
-    let emulation = Emulation {
-        fingerprint: Some(expected),
-        ..emulation.clone()
-    };
-    EmulatedDevice::new(index, &emulation)
+    EmulatedDevice::new(index, emulation)
 }
 
 /// Opens the interpreted device at this index, counted from 0. Embedded PTX must have the fingerprint of this library.

@@ -140,14 +140,14 @@ struct ShardWriter<'b> {
     place: Place,
     has_gap: bool,
     entries: Vec<u8>,
-    count: u64,
-    by: CountsByEvaluator,
-    whole: WholeJobs,
+    all: Written,
+    /// The part that consists of whole jobs.
+    whole: Written,
 }
 
-/// The part of the results that consists of whole jobs.
-#[derive(Debug, Default)]
-struct WholeJobs {
+/// How much was written.
+#[derive(Debug, Default, Clone, Copy)]
+struct Written {
     jobs: usize,
     bytes: usize,
     count: u64,
@@ -161,9 +161,8 @@ impl<'b> ShardWriter<'b> {
             place: Place::default(),
             has_gap: false,
             entries: Vec::new(),
-            count: 0,
-            by: CountsByEvaluator::default(),
-            whole: WholeJobs::default(),
+            all: Written::default(),
+            whole: Written::default(),
         }
     }
 
@@ -176,17 +175,14 @@ impl<'b> ShardWriter<'b> {
         let entries = std::mem::take(&mut self.entries);
         self.entries =
             postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
-        self.count += 1;
+        self.all.bytes = self.entries.len();
+        self.all.count += 1;
         if let Some(by) = result.and_then(|result| result.evaluated_by) {
-            self.by[by as usize] += 1;
+            self.all.by[by as usize] += 1;
         }
         if pair + 1 == self.batch.pairs_of(job) {
-            self.whole = WholeJobs {
-                jobs: at + 1,
-                bytes: self.entries.len(),
-                count: self.count,
-                by: self.by,
-            };
+            self.all.jobs = at + 1;
+            self.whole = self.all;
         }
         Ok(())
     }

@@ -275,38 +275,28 @@ fn in_parallel<T: Send>(
         return Ok(Vec::new());
     };
     let mut done = thread::scope(|scope| {
-        let mut others = others.iter_mut();
-        let threads: Vec<_> = (1..count)
-            .map_while(|_| {
-                let other = others.next()?;
-                let run = &run;
-                let stop = &stop;
-                // If a thread cannot be started, the others do its work.
-                thread::Builder::new()
-                    .name("synthesis".to_owned())
-                    .spawn_scoped(scope, move || {
-                        run(other, &mut || stop.load(Ordering::Relaxed))
-                    })
-                    .ok()
-            })
-            .collect();
-        let mut done = run(own, &mut || {
+        let others = others.iter_mut().take(count.saturating_sub(1));
+        // A thread that cannot be started leaves its part to the others.
+        let threads = others.map_while(|other| {
+            let builder = thread::Builder::new().name("synthesis".to_owned());
+            let (run, stop) = (&run, &stop);
+            let work = move || run(other, &mut || stop.load(Ordering::Relaxed));
+            builder.spawn_scoped(scope, work).ok()
+        });
+        let threads: Vec<_> = threads.collect();
+        let mut asked = || {
             if !stop.load(Ordering::Relaxed) && interrupted() {
                 stop.store(true, Ordering::Relaxed);
             }
             stop.load(Ordering::Relaxed)
-        });
+        };
+        let mut done = run(own, &mut asked);
         for thread in threads {
-            while !thread.is_finished() && !stop.load(Ordering::Relaxed) {
-                if interrupted() {
-                    stop.store(true, Ordering::Relaxed);
-                }
+            while !thread.is_finished() && !asked() {
                 thread::sleep(std::time::Duration::from_micros(50));
             }
-            match thread.join() {
-                Ok(of_thread) => done.extend(of_thread),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            let of_thread = thread.join();
+            done.extend(of_thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         done
     });

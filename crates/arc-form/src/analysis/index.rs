@@ -2,6 +2,7 @@
 
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Value};
+use arc_isa::{Facts, Use};
 
 /// The definition and the uses of each value of a form.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub struct Index<'f> {
     /// All instructions in the order of the form, those of a region after the one that contains it.
     instructions: Vec<&'f Instruction>,
     called: Called,
+    /// The number of regions.
+    regions: u32,
 }
 
 /// A set of primitives.
@@ -101,12 +104,7 @@ impl<'f> User<'f> {
     }
 }
 
-struct Walk<'f> {
-    index: Index<'f>,
-    regions: u32,
-}
-
-impl<'f> Walk<'f> {
+impl<'f> Index<'f> {
     fn region(&mut self, region: &'f Region, of: Option<&'f Instruction>, at: usize) {
         let number = self.regions;
         self.regions += 1;
@@ -115,9 +113,9 @@ impl<'f> Walk<'f> {
         }
         for instruction in &region.instructions {
             self.define(instruction.id, &instruction.ty, Some(instruction), number);
-            self.index.instructions.push(instruction);
+            self.instructions.push(instruction);
             if let Op::Call(primitive) = instruction.op {
-                self.index.called.add(primitive);
+                self.called.add(primitive);
             }
             for (at, argument) in instruction.arguments.iter().enumerate() {
                 self.used(argument, Some(instruction), Role::Argument(at), number);
@@ -130,19 +128,17 @@ impl<'f> Walk<'f> {
     }
 
     fn define(&mut self, id: Id, ty: &'f Type, by: Option<&'f Instruction>, region: u32) {
-        self.index.definitions[id.index()] = Definition { ty, by, region };
+        self.definitions[id.index()] = Definition { ty, by, region };
     }
 
     fn used(&mut self, operand: &Operand, by: Option<&'f Instruction>, role: Role, region: u32) {
         let Operand::Id(id) = operand else { return };
-        let users = &mut self.index.users;
-        let last = &mut self.index.last[id.index()];
+        let users = &mut self.users;
+        let last = &mut self.last[id.index()];
         users.push((User { by, role, region }, *last));
         *last = users.len() as u32;
     }
-}
 
-impl<'f> Index<'f> {
     /// The index of a form that [`verify`](Form::verify) accepts.
     pub fn new(form: &'f Form) -> Self {
         let ids = form.ids as usize;
@@ -151,18 +147,16 @@ impl<'f> Index<'f> {
             by: None,
             region: 0,
         };
-        let mut walk = Walk {
-            index: Self {
-                definitions: vec![unmade; ids],
-                users: Vec::with_capacity(2 * ids),
-                last: vec![0; ids],
-                instructions: Vec::with_capacity(ids),
-                called: Called::default(),
-            },
+        let mut index = Self {
+            definitions: vec![unmade; ids],
+            users: Vec::with_capacity(2 * ids),
+            last: vec![0; ids],
+            instructions: Vec::with_capacity(ids),
+            called: Called::default(),
             regions: 0,
         };
-        walk.region(&form.body, None, 0);
-        walk.index
+        index.region(&form.body, None, 0);
+        index
     }
 
     /// How many values there are.
@@ -250,6 +244,17 @@ impl Instruction {
             Op::Call(primitive) => Some(primitive),
             _ => None,
         }
+    }
+
+    /// The facts of the primitive that it calls, if it is a call.
+    pub(crate) fn facts(&self) -> Option<&'static Facts> {
+        self.primitive().map(Primitive::facts)
+    }
+
+    /// Which part of an argument it reads.
+    pub(crate) fn use_of(&self, at: usize) -> Use {
+        self.facts()
+            .map_or(Use::Whole, |facts| facts.of_argument(at))
     }
 }
 

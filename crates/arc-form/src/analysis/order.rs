@@ -164,7 +164,7 @@ impl<'i, 'f> Observed<'i, 'f> {
             // Of a loop, the result has the elements of what its region gives.
             let goes_on = user.by.filter(|by| match by.op {
                 Op::If | Op::Choose | Op::Fused(_) => true,
-                _ => facts_of(by).is_some_and(|facts| {
+                _ => by.facts().is_some_and(|facts| {
                     matches!(facts.body, Some(Body::Merged | Body::Collected))
                 }),
             });
@@ -180,8 +180,7 @@ impl<'i, 'f> Observed<'i, 'f> {
         if by.checked && (!is_tuple || !by.regions.is_empty()) {
             return true;
         }
-        let facts = facts_of(by);
-        match facts.map_or(Use::Whole, |facts| facts.of_argument(at)) {
+        match by.use_of(at) {
             // Tuples that differ only in their order are one element or two.
             Use::Counted => is_tuple && is_set,
             // Of a tuple, the last cell at a location is seen.
@@ -250,7 +249,9 @@ fn joins(primitive: Primitive) -> bool {
 pub(crate) fn mixed(index: &Index<'_>) -> Vec<bool> {
     let merges = |made: &&&Instruction| {
         matches!(made.ty, Type::Tuple(_))
-            && facts_of(made).is_some_and(|facts| facts.elements == Elements::Joined)
+            && made
+                .facts()
+                .is_some_and(|facts| facts.elements == Elements::Joined)
     };
     let mut observed = None;
     let mut mixed = Vec::new();
@@ -369,10 +370,6 @@ pub(crate) fn sight(instruction: &Instruction, at: usize) -> Sight {
     }
 }
 
-fn facts_of(instruction: &Instruction) -> Option<&'static Facts> {
-    instruction.primitive().map(Primitive::facts)
-}
-
 /// Whether the keys of an instruction have a total order, which keys with partially ordered parts do not.
 fn has_total_keys(instruction: &Instruction) -> bool {
     let Some(region) = instruction.regions.first() else {
@@ -400,7 +397,9 @@ fn has_total_keys(instruction: &Instruction) -> bool {
 
 /// Whether an instruction unites its region's results into one set.
 pub(crate) fn merges_sets(instruction: &Instruction) -> bool {
-    facts_of(instruction).is_some_and(|facts| facts.body == Some(Body::Merged))
+    instruction
+        .facts()
+        .is_some_and(|facts| facts.body == Some(Body::Merged))
         && matches!(instruction.ty, Type::Set(_))
         && !instruction.checked
 }
@@ -413,12 +412,14 @@ fn merges_tuple(instruction: &Instruction) -> bool {
     };
     let merges =
         |facts: &Facts| facts.elements == Elements::Joined && facts.of_argument(0) == Use::Each;
-    patch && !instruction.checked && facts_of(instruction).is_some_and(merges)
+    patch && !instruction.checked && instruction.facts().is_some_and(merges)
 }
 
 /// Whether an argument is painted over what was painted before.
-fn paints_over(instruction: &Instruction, at: usize) -> bool {
-    facts_of(instruction).is_some_and(|facts| facts.painted() == Some((at, true)))
+pub(crate) fn paints_over(instruction: &Instruction, at: usize) -> bool {
+    instruction
+        .facts()
+        .is_some_and(|facts| facts.painted() == Some((at, true)))
 }
 
 /// Whether elements of the type do not order as numbers do.
@@ -444,10 +445,11 @@ fn moves_one_patch(instruction: &Instruction) -> bool {
     let ([(way, Type::Pair)], [moved]) = (&parameters[..], &instructions[..]) else {
         return false;
     };
-    let collects = facts_of(instruction).is_some_and(|facts| facts.body == Some(Body::Collected));
-    let moves = facts_of(moved).is_some_and(|facts| facts.of_argument(0) == Use::Moved);
+    let collects = instruction
+        .facts()
+        .is_some_and(|facts| facts.body == Some(Body::Collected));
     collects
-        && moves
+        && moved.use_of(0) == Use::Moved
         && moved.arguments[0] != Operand::Id(*way)
         && moved.arguments[1] == Operand::Id(*way)
 }

@@ -56,7 +56,7 @@ pub(crate) fn clippable(form: &Form, index: &Index<'_>) -> Vec<bool> {
 }
 
 /// Whether it is a patch: a set of locations or cells, or a tuple of them.
-fn is_patch(ty: &Type) -> bool {
+pub(crate) fn is_patch(ty: &Type) -> bool {
     match ty {
         Type::Indices | Type::Object | Type::Patch => true,
         Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
@@ -254,7 +254,7 @@ impl<'f> Demands<'f, '_> {
     fn is_harmless(&self, region: &Region) -> bool {
         region.instructions.len() <= 16
             && region.instructions.iter().all(|instruction| {
-                let Some(facts) = instruction.primitive().map(Primitive::facts) else {
+                let Some(facts) = instruction.facts() else {
                     return false;
                 };
                 let arguments = instruction.arguments.iter();

@@ -18,62 +18,32 @@ struct PairRule {
     at: Position,
 }
 
-const PAIRS: &[PairRule] = &[
-    PairRule {
-        fused: Fused::SizeOfIntersection,
-        inner: P::Intersection,
-        outer: P::Size,
-        fits: of_locations,
-        at: Position::Second,
-    },
-    PairRule {
-        fused: Fused::SizeOfDifference,
-        inner: P::Difference,
-        outer: P::Size,
-        fits: of_locations,
-        at: Position::Second,
-    },
-    PairRule {
-        fused: Fused::ColorcountAt,
-        inner: P::Toobject,
-        outer: P::Colorcount,
-        fits: of_patch_on_grid,
-        at: Position::First,
-    },
-    PairRule {
-        fused: Fused::Magnitude,
-        inner: P::Sign,
-        outer: P::Multiply,
-        fits: |inner, index| {
-            let [argument] = &inner.arguments[..] else {
-                return false;
-            };
-            index.is(argument, &Type::Int) || index.is(argument, &Type::Pair)
-        },
-        at: Position::Second,
-    },
-    PairRule {
-        fused: Fused::MergedObjects,
-        inner: P::Objects,
-        outer: P::Merge,
-        fits: of_grid,
-        at: Position::First,
-    },
-    PairRule {
-        fused: Fused::MergedPartition,
-        inner: P::Partition,
-        outer: P::Merge,
-        fits: of_grid,
-        at: Position::First,
-    },
-    PairRule {
-        fused: Fused::MergedForeground,
-        inner: P::Fgpartition,
-        outer: P::Merge,
-        fits: of_grid,
-        at: Position::First,
-    },
-];
+macro_rules! pairs {
+    ($($fused:ident: $outer:ident of $inner:ident, $fits:ident, $at:ident;)+) => {
+        const PAIRS: &[PairRule] = &[$(PairRule {
+            fused: Fused::$fused,
+            inner: P::$inner,
+            outer: P::$outer,
+            fits: $fits,
+            at: Position::$at,
+        }),+];
+    };
+}
+
+pairs! {
+    SizeOfIntersection: Size of Intersection, of_locations, Second;
+    SizeOfDifference: Size of Difference, of_locations, Second;
+    ColorcountAt: Colorcount of Toobject, of_patch_on_grid, First;
+    Magnitude: Multiply of Sign, of_number, Second;
+    MergedObjects: Merge of Objects, of_grid, First;
+    MergedPartition: Merge of Partition, of_grid, First;
+    MergedForeground: Merge of Fgpartition, of_grid, First;
+}
+
+fn of_number(inner: &Instruction, index: &Index<'_>) -> bool {
+    let numbers = [Type::Int, Type::Pair];
+    numbers.iter().any(|ty| index.is(&inner.arguments[0], ty))
+}
 
 fn of_locations(inner: &Instruction, index: &Index<'_>) -> bool {
     let locations = |operand: &Operand| index.is(operand, &Type::Indices);
@@ -166,26 +136,23 @@ pub(super) fn are_pair(inner: Primitive, outer: Primitive) -> bool {
 }
 
 /// The inner calls of all rules.
-pub(super) static INNER: Called = {
-    let mut called = Called::NONE;
-    let mut at = 0;
-    while at < PAIRS.len() {
-        called.add(PAIRS[at].inner);
-        at += 1;
-    }
-    called
-};
+pub(super) static INNER: Called = called(false);
 
 /// The outer calls of all rules.
-pub(super) static OUTER: Called = {
+pub(super) static OUTER: Called = called(true);
+
+const fn called(outer: bool) -> Called {
     let mut called = Called::NONE;
     let mut at = 0;
     while at < PAIRS.len() {
-        called.add(PAIRS[at].outer);
+        let PairRule {
+            inner, outer: last, ..
+        } = PAIRS[at];
+        called.add(if outer { last } else { inner });
         at += 1;
     }
     called
-};
+}
 
 /// Whether the region has the two calls that this replaces.
 pub(super) fn is_of(fused: Fused, region: &Region) -> bool {

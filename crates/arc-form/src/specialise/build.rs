@@ -6,7 +6,7 @@ use crate::memo::{Hash, Memo};
 use crate::rewrite::{Candidates, rewrite_candidates};
 use crate::typings::Typings;
 use crate::verify::typing;
-use crate::{Failure, Form, Id, Instruction, Op, Operand, Options, Region, Type, dead, words};
+use crate::{Form, Id, Instruction, Op, Operand, Options, Region, Type, dead, words};
 use arc_dsl::{Primitive, Value};
 use arc_isa::rules::Typing;
 
@@ -392,30 +392,11 @@ fn write_op(words: &mut Vec<u32>, op: Op, arguments: usize) {
     words.push(code | (arguments as u32) << 10);
     match op {
         Op::Item(at) => words.push(u32::from(at)),
-        Op::Fail(primitive, failure) => {
+        Op::Fail(primitive, error) => {
             words.push(primitive.map_or(0, |primitive| 1 + primitive as u32));
-            failure_words(words, failure);
+            words.extend(format!("{error:?}").bytes().map(u32::from));
         }
         _ => {}
-    }
-}
-
-fn failure_words(words: &mut Vec<u32>, failure: Failure) {
-    match failure {
-        Failure::Type {
-            argument,
-            expected,
-            found,
-        } => {
-            let argument = u32::from(argument);
-            words.extend_from_slice(&[0, argument, expected as u32, found as u32]);
-        }
-        Failure::NotCallable(found) => words.extend_from_slice(&[1, found as u32]),
-        Failure::ArgumentCount { expected, found } => {
-            words.extend_from_slice(&[2, u32::from(expected), u32::from(found)]);
-        }
-        Failure::Recursion(n) => words.extend_from_slice(&[3, n.cast_unsigned()]),
-        Failure::Empty => words.push(4),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls: inlines functions, evaluates steps that only rearrange compile-time objects, and emits the others.
 
 use super::super::analysis::Called;
-use super::super::{Failure, Id, Op, Type};
+use super::super::{Id, Op, Type};
 use super::build::Argument;
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Reason, RegionEnd, Specialised, Specialiser, is_plain};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use arc_dsl::{
-    ContainerKind, Identity, Interpreter, Limits, MOST_ROUNDS, Primitive, Type as Signature, Value,
-    ValueKind,
+    ContainerKind, ErrorKind, Identity, Interpreter, Limits, MOST_ROUNDS, Primitive,
+    Type as Signature, Value, ValueKind,
 };
 
 /// The primitives that [`Specialiser::rearrange`] may apply to values that are not compile-time objects.
@@ -79,9 +79,10 @@ impl Specialiser {
             }
             _ => matches!(
                 self.symbols.object(function),
-                Some(Node::Function(
-                    Function::Bind { .. } | Function::Matcher { .. }
-                ))
+                Some(Node::Function(Function {
+                    made_by: Primitive::Lbind | Primitive::Rbind | Primitive::Matcher,
+                    ..
+                }))
             ),
         }
     }
@@ -142,11 +143,9 @@ impl Specialiser {
             };
         }
         match self.symbols.object(function) {
-            Some(Node::Function(made)) => match (*made, usize::from(made.parameters())) {
+            Some(Node::Function(made)) => match (*made, usize::from(made.parameters)) {
                 // Applied once, it is the function itself, with any number of parameters.
-                (Function::Power { n, .. }, expected)
-                    if expected != arguments.len() && self.symbols.value(n).is_none() =>
-                {
+                (made, expected) if expected != arguments.len() && self.has_unknown_count(made) => {
                     let what = "`power` is called with other than one argument, and only a run tells how often";
                     Err(Reason::Function(what.to_owned()).into())
                 }
@@ -163,7 +162,7 @@ impl Specialiser {
             }
             _ => {
                 let found = self.kind_of(function);
-                self.fail(None, Failure::NotCallable(found))
+                self.fail(None, ErrorKind::NotCallable { found })
             }
         }
     }
@@ -175,7 +174,7 @@ impl Specialiser {
         expected: usize,
         arguments: &[Symbol],
     ) -> Specialised {
-        let failure = Failure::ArgumentCount {
+        let failure = ErrorKind::ArgumentCount {
             expected: expected as u8,
             found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
         };
@@ -183,36 +182,33 @@ impl Specialiser {
     }
 
     fn function(&mut self, function: Function, arguments: &[Symbol]) -> Specialised {
-        match function {
-            Function::Compose { outer, inner } => {
+        let Function { made_by, parts, .. } = function;
+        match (made_by, parts) {
+            (Primitive::Compose, [outer, inner, _]) => {
                 let x = self.call(inner, arguments)?;
                 self.call(outer, &[x])
             }
-            Function::Chain { h, g, f } => {
+            (Primitive::Chain, [h, g, f]) => {
                 let x = self.call(f, arguments)?;
                 let x = self.call(g, &[x])?;
                 self.call(h, &[x])
             }
-            Function::Fork { outer, a, b } => {
+            (Primitive::Fork, [outer, a, b]) => {
                 let a = self.call(a, arguments)?;
                 let b = self.call(b, arguments)?;
                 self.call(outer, &[a, b])
             }
-            Function::Matcher { function, target } => {
+            (Primitive::Matcher, [function, target, _]) => {
                 let x = self.call(function, arguments)?;
                 self.primitive(Primitive::Equality, &[x, target])
             }
-            Function::Bind {
-                last,
-                function,
-                fixed,
-                ..
-            } => {
+            (Primitive::Lbind | Primitive::Rbind, [function, fixed, _]) => {
                 let mut all = Arguments::from_slice(arguments);
-                all.insert(if last { all.len() } else { 0 }, fixed);
+                let is_last = made_by == Primitive::Rbind;
+                all.insert(if is_last { all.len() } else { 0 }, fixed);
                 self.call(function, &all)
             }
-            Function::Power { function, n } => self.power(function, n, arguments[0]),
+            (_, [function, n, _]) => self.power(function, n, arguments[0]),
         }
     }
 
@@ -267,48 +263,39 @@ impl Specialiser {
     fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Specialised {
         for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
             if *signature == Signature::Callable && !self.is_callable(arguments[at]) {
-                if let Some((tag, options)) = self.split(arguments[at]) {
-                    return self.choose_argument(primitive, arguments, at, tag, &options);
-                }
-                return self.wrong_type(primitive, at, arguments[at]);
+                let chosen = self.choose_argument(primitive, arguments, at);
+                return chosen.unwrap_or_else(|| self.wrong_type(primitive, at, arguments[at]));
             }
         }
-        let function = match (primitive, arguments) {
-            (Primitive::Compose, &[outer, inner]) => Function::Compose { outer, inner },
-            (Primitive::Chain, &[h, g, f]) => Function::Chain { h, g, f },
-            (Primitive::Fork, &[outer, a, b]) => Function::Fork { outer, a, b },
-            (Primitive::Matcher, &[function, target]) => Function::Matcher { function, target },
-            (Primitive::Lbind | Primitive::Rbind, &[function, fixed]) => {
-                let Some(parameters) = self.parameters(function) else {
-                    return match self.split(function) {
-                        Some((tag, options)) => {
-                            self.choose_argument(primitive, arguments, 0, tag, &options)
-                        }
-                        None => Err(Reason::Work.into()),
-                    };
-                };
-                let parameters = match parameters {
-                    2 => 1,
-                    3 => 2,
-                    _ => 3,
-                };
-                Function::Bind {
-                    last: primitive == Primitive::Rbind,
-                    function,
-                    fixed,
-                    parameters,
-                }
+        let mut made = match *arguments {
+            [function, count] if primitive == Primitive::Power => {
+                return self.make_power(primitive, function, count);
             }
-            (_, &[function, count]) => return self.make_power(primitive, function, count),
+            [first, second] => Function::new(primitive, [first, second]),
+            [first, second, third] => Function {
+                parts: [first, second, third],
+                ..Function::new(primitive, [first, second])
+            },
             _ => return Err(Reason::Work.into()),
         };
-        Ok(self.symbols.add_function(function))
+        if matches!(primitive, Primitive::Lbind | Primitive::Rbind) {
+            made.parameters = match self.parameters(arguments[0]) {
+                Some(2) => 1,
+                Some(3) => 2,
+                Some(_) => 3,
+                None => {
+                    let chosen = self.choose_argument(primitive, arguments, 0);
+                    return chosen.unwrap_or(Err(Reason::Work.into()));
+                }
+            };
+        }
+        Ok(self.symbols.add_function(made))
     }
 
     fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Specialised {
         let arguments = [function, count];
-        if let Some((tag, options)) = self.split(count) {
-            return self.choose_argument(primitive, &arguments, 1, tag, &options);
+        if let Some(chosen) = self.choose_argument(primitive, &arguments, 1) {
+            return chosen;
         }
         let n = match self.symbols.value(count) {
             Some(value) => value.as_int(),
@@ -319,8 +306,8 @@ impl Specialiser {
             {
                 let n = self.materialise(count)?;
                 let n = self.emit(Op::Count, vec![n], Vec::new())?;
-                let n = Symbol::Value(n);
-                return Ok(self.symbols.add_function(Function::Power { function, n }));
+                let made = Function::new(primitive, [function, Symbol::Value(n)]);
+                return Ok(self.symbols.add_function(made));
             }
             None => None,
         };
@@ -329,10 +316,16 @@ impl Specialiser {
             Some(1) => Ok(function),
             Some(n @ 2..=MOST_ROUNDS) => {
                 let n = self.symbols.constant(&Value::Int(n));
-                Ok(self.symbols.add_function(Function::Power { function, n }))
+                let made = Function::new(primitive, [function, n]);
+                Ok(self.symbols.add_function(made))
             }
-            Some(n) => self.fail(Some(primitive), Failure::Recursion(n)),
+            Some(n) => self.fail(Some(primitive), ErrorKind::Recursion(n)),
         }
+    }
+
+    /// Whether only a run tells how often a function is applied.
+    fn has_unknown_count(&self, made: Function) -> bool {
+        made.made_by == Primitive::Power && self.symbols.value(made.parts[1]).is_none()
     }
 
     /// The number of parameters of a function; `None` if that depends on the input.
@@ -341,10 +334,9 @@ impl Specialiser {
             return Some(primitive.parameters().len() as u8);
         }
         match self.symbols.object(function) {
-            Some(Node::Function(Function::Power { n, .. })) if self.symbols.value(*n).is_none() => {
-                None
+            Some(Node::Function(made)) => {
+                (!self.has_unknown_count(*made)).then_some(made.parameters)
             }
-            Some(Node::Function(function)) => Some(function.parameters()),
             Some(Node::OneOf { options, .. }) => {
                 let first = self.parameters(options[0])?;
                 let same = options
@@ -356,21 +348,20 @@ impl Specialiser {
         }
     }
 
-    /// Calls the primitive with each of the options in place of one of its arguments.
+    /// If one of the arguments is a choice: calls the primitive with each of its options in place of it.
     pub(super) fn choose_argument(
         &mut self,
         primitive: Primitive,
         arguments: &[Symbol],
         at: usize,
-        tag: super::symbols::Tag,
-        options: &[Symbol],
-    ) -> Specialised {
+    ) -> Option<Specialised> {
+        let (tag, options) = self.split(arguments[at])?;
         let function = Symbol::Primitive(primitive);
-        self.choose(tag, options, &mut |specialiser, option| {
+        Some(self.choose(tag, &options, &mut |specialiser, option| {
             let mut arguments = Arguments::from_slice(arguments);
             arguments[at] = option;
             specialiser.call(function, &arguments)
-        })
+        }))
     }
 
     pub(super) fn wrong_type<T>(
@@ -379,7 +370,7 @@ impl Specialiser {
         at: usize,
         argument: Symbol,
     ) -> Specialised<T> {
-        let failure = Failure::Type {
+        let failure = ErrorKind::Type {
             argument: at as u8,
             expected: primitive.parameters()[at].1,
             found: self.kind_of(argument),
@@ -456,16 +447,16 @@ impl Specialiser {
                     let what = format!("`{primitive}` is given a function");
                     return Err(Reason::Function(what).into());
                 }
-                Node::Each { .. } => {
+                Node::Each(_) => {
                     let what = format!("`{primitive}` is given a container of functions");
                     return Err(Reason::Function(what).into());
                 }
                 _ => {}
             }
             if self.is_split(arguments[at])
-                && let Some((tag, options)) = self.split(arguments[at])
+                && let Some(chosen) = self.choose_argument(primitive, arguments, at)
             {
-                return self.choose_argument(primitive, arguments, at, tag, &options);
+                return chosen;
             }
         }
         let mut values = Arguments::new();

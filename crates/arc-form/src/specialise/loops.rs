@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::super::{Id, Op, Operand, Region, Type};
-use super::symbols::{Node, Symbol, Tag};
+use super::symbols::{Each, Node, Symbol, Tag};
 use super::{Arguments, Reason, RegionEnd, Specialised, Specialiser};
 use arc_dsl::{Container, MOST_ROUNDS, Primitive, Type as Signature, Value};
 use arc_isa::rules;
@@ -23,12 +23,15 @@ const PEELED: i32 = 3;
 /// Builds the instructions of a loop's body from its parameters.
 type BodyBuilder<'a> = &'a mut dyn FnMut(&mut Specialiser, &[Symbol]) -> Specialised;
 
+/// Placeholder values, and what an element stands for with it in their place.
+type Template = (Arc<[Id]>, Symbol);
+
 /// A container that a loop iterates over at run time.
 struct Source {
     container: Operand,
     element: Type,
     /// What an element stands for, if not for itself.
-    template: Option<(Arc<[Id]>, Symbol)>,
+    template: Option<Template>,
     /// Whether the order of the elements is that of what they stand for.
     ordered: bool,
 }
@@ -50,18 +53,14 @@ impl Specialiser {
                             .as_ref()
                             .is_some_and(|ty| **ty != Type::Never && ty.container().is_none())
                     {
-                        return match self.split(argument) {
-                            Some((tag, options)) => {
-                                self.choose_argument(primitive, arguments, at, tag, &options)
-                            }
-                            None => self.wrong_type(primitive, at, argument),
-                        };
+                        let chosen = self.choose_argument(primitive, arguments, at);
+                        return chosen.unwrap_or_else(|| self.wrong_type(primitive, at, argument));
                     }
                     if matches!(self.symbols.object(argument), Some(Node::OneOf { .. }))
                         && self.is_split(argument)
-                        && let Some((tag, options)) = self.split(argument)
+                        && let Some(chosen) = self.choose_argument(primitive, arguments, at)
                     {
-                        return self.choose_argument(primitive, arguments, at, tag, &options);
+                        return chosen;
                     }
                 }
             }
@@ -94,37 +93,28 @@ impl Specialiser {
         unrolled: usize,
         body: BodyBuilder<'_>,
     ) -> Specialised {
+        let mut of_each = |specialiser: &mut Self, items: &[Symbol]| {
+            let results = items.iter().map(|item| body(specialiser, &[*item]));
+            results.collect::<Specialised<Vec<_>>>()
+        };
         let results = match self.symbols.node(container) {
             Node::Single(item) => {
-                let result = body(self, &[item])?;
-                Some(Node::Single(result))
+                let result = of_each(self, &[item])?[0];
+                self.symbols.add(Node::Single(result))
             }
             Node::Set(items) => {
-                let mut results = Vec::new();
-                for item in items.iter() {
-                    results.push(body(self, &[*item])?);
-                }
-                let results = self.set_of_results(results)?;
-                return self.merge_if(primitive == Primitive::Mapply, results);
+                let results = of_each(self, &items)?;
+                self.set_of_results(results)?
             }
             _ => match self.items(container, unrolled)? {
                 Some(items) => {
-                    let mut results = Vec::new();
-                    for item in items {
-                        results.push(body(self, &[item])?);
-                    }
-                    Some(Node::Tuple(results.into()))
+                    let results = of_each(self, &items)?;
+                    self.symbols.add(Node::Tuple(results.into()))
                 }
-                None => None,
+                None => return self.run_body(primitive, &[container], body),
             },
         };
-        match results {
-            Some(results) => {
-                let results = self.symbols.add(results);
-                self.merge_if(primitive == Primitive::Mapply, results)
-            }
-            None => self.run_body(primitive, &[container], body),
-        }
+        self.merge_if(primitive == Primitive::Mapply, results)
     }
 
     fn map_two(
@@ -247,18 +237,11 @@ impl Specialiser {
     /// The container to iterate over at run time. If a tuple's elements cannot be in a tuple at run time, the
     /// loop iterates over their indices.
     fn source(&mut self, symbol: Symbol) -> Specialised<Source> {
-        if let Some(Node::Each {
-            container,
-            holes,
-            template,
-            ordered,
-        }) = self.symbols.object(symbol).cloned()
-        {
-            let source = self.source(container)?;
+        if let Some(Node::Each(each)) = self.symbols.object(symbol).cloned() {
             return Ok(Source {
-                template: Some((holes, template)),
-                ordered,
-                ..source
+                template: Some((each.holes, each.template)),
+                ordered: each.ordered,
+                ..self.source(each.container)?
             });
         }
         let element = self.type_of(symbol).as_deref().map(rules::element);
@@ -324,13 +307,13 @@ impl Specialiser {
         let pairs = self.emit(Op::Call(Primitive::Product), containers, Vec::new())?;
         let container = Symbol::Value(pairs);
         let template = self.symbols.add(Node::Tuple(items.into()));
-        Ok(self.symbols.add(Node::Each {
+        Ok(self.symbols.add(Node::Each(Each {
             container,
             holes: holes.into(),
             template,
             // The hashes of the pairs decide, and those of functions are not known.
             ordered: false,
-        }))
+        })))
     }
 
     fn run(
@@ -360,15 +343,12 @@ impl Specialiser {
             let what = "`mfilter` merges a tuple or set of unlike values";
             return Err(Reason::Types(what.to_owned()).into());
         }
-        let ordered = sources.iter().all(|source| source.ordered);
-        if !ordered {
+        if !sources.iter().all(|source| source.ordered) {
             let what = "the order of a set of functions, or of unlike values, is asked for";
             return Err(Reason::Function(what.to_owned()).into());
         }
-        let mut elements: SmallVec<[Type; 2]> = SmallVec::new();
-        for source in &sources {
-            elements.push(source.element.clone());
-        }
+        let elements = sources.iter().map(|source| source.element.clone());
+        let elements: SmallVec<[Type; 2]> = elements.collect();
         let start = self.code.ids();
         let ids = self.open(&elements);
         let result = self.body_result(primitive, &sources, &ids, start, body);
@@ -381,42 +361,33 @@ impl Specialiser {
         if matches!(primitive, P::Valmax | P::Valmin) {
             regions.push(self.key_of_nothing(body)?);
         }
-        let operands: Vec<_> = sources
-            .iter()
-            .map(|source| source.container.clone())
-            .collect();
-        let result = self.emit(Op::Call(primitive), operands, regions)?;
-        let result = self.unless_never(result)?;
-        if let Some((holes, template)) = template {
-            let ordered = self.kind_of_container(result) == Some(arc_dsl::ContainerKind::Tuple);
-            return Ok(self.symbols.add(Node::Each {
-                container: result,
+        let operands = sources.iter().map(|source| source.container.clone());
+        let result = self.emit(Op::Call(primitive), operands.collect(), regions)?;
+        let container = self.unless_never(result)?;
+        let each = |(holes, template), ordered| {
+            Node::Each(Each {
+                container,
                 holes,
                 template,
                 ordered,
-            }));
+            })
+        };
+        if let Some(made) = template {
+            let ordered = self.kind_of_container(container) == Some(arc_dsl::ContainerKind::Tuple);
+            return Ok(self.symbols.add(each(made, ordered)));
         }
-        let Some((holes, template)) = sources.swap_remove(0).template else {
-            return Ok(result);
+        let Some(given) = sources.swap_remove(0).template else {
+            return Ok(container);
         };
         match primitive {
-            P::Sfilter | P::Order => Ok(self.symbols.add(Node::Each {
-                container: result,
-                holes,
-                template,
-                ordered,
-            })),
-            P::Extract | P::Argmax | P::Argmin => self.stand_for(result, &holes, template),
-            _ => Ok(result),
+            P::Sfilter | P::Order => Ok(self.symbols.add(each(given, true))),
+            P::Extract | P::Argmax | P::Argmin => self.stand_for(container, &given.0, given.1),
+            _ => Ok(container),
         }
     }
 
     /// The result of a loop's body; if that cannot be one value, the values to keep and the template with their
     /// holes.
-    #[allow(
-        clippy::type_complexity,
-        reason = "the pair is taken apart at the one call"
-    )]
     fn body_result(
         &mut self,
         primitive: Primitive,
@@ -424,7 +395,7 @@ impl Specialiser {
         ids: &[Id],
         start: u32,
         body: BodyBuilder<'_>,
-    ) -> Specialised<(Operand, Option<(Arc<[Id]>, Symbol)>)> {
+    ) -> Specialised<(Operand, Option<Template>)> {
         use Primitive as P;
         let mut items = Arguments::new();
         for (id, source) in ids.iter().zip(sources) {
@@ -453,11 +424,9 @@ impl Specialiser {
         let mut holes = Vec::new();
         let mut with = HashMap::default();
         for leaf in &leaves {
-            let ty = self.code.id_type(*leaf).clone();
-            let hole = self.code.fresh(ty);
+            let hole = self.code.fresh(self.code.id_type(*leaf).clone());
             holes.push(hole);
-            let hole = Symbol::Value(hole);
-            with.insert(*leaf, hole);
+            with.insert(*leaf, Symbol::Value(hole));
         }
         let template = self.symbols.replace(result, &with);
         let kept: Vec<_> = leaves.iter().map(|leaf| Operand::Id(*leaf)).collect();

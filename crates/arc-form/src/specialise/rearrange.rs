@@ -15,7 +15,7 @@ impl Specialiser {
         match self.symbols.object(symbol) {
             Some(Node::Tuple(_)) => Some(ContainerKind::Tuple),
             Some(Node::Single(_) | Node::Set(_)) => Some(ContainerKind::Set),
-            Some(Node::Each { container, .. }) => self.kind_of_container(*container),
+            Some(Node::Each(each)) => self.kind_of_container(each.container),
             _ => self.type_of(symbol)?.container(),
         }
     }
@@ -53,17 +53,9 @@ impl Specialiser {
                 return Ok(items.last().copied());
             }
             (P::First | P::Last, Node::Single(item)) => return Ok(Some(item)),
-            (
-                P::First | P::Last,
-                Node::Each {
-                    container,
-                    holes,
-                    template,
-                    ordered: true,
-                },
-            ) => {
-                let item = self.primitive(primitive, &[container])?;
-                return self.stand_for(item, &holes, template).map(Some);
+            (P::First | P::Last, Node::Each(each)) if each.ordered => {
+                let item = self.primitive(primitive, &[each.container])?;
+                return self.stand_for(item, &each.holes, each.template).map(Some);
             }
             (P::Totuple, Node::Set(items)) => tuple(items.to_vec()),
             (P::Difference, _) if self.options.fold && arguments[0] == arguments[1] => {

@@ -4,7 +4,7 @@ use arc_dsl::{Primitive, Program, Value};
 
 use super::super::{Form, Id, Type};
 use super::symbols::Symbol;
-use super::{Arguments, Options, Reason, Specialised, Specialiser, Unspecialised};
+use super::{Arguments, Reason, Specialised, Specialiser, Unspecialised};
 
 /// An argument of a single call, or its callee.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,46 +19,35 @@ pub enum Argument {
     Call(Primitive, Vec<Argument>),
 }
 
-/// The form of one call: the result of `callee` on these arguments, with parameters of these types.
-///
-/// Functions are inlined, so a loop has a region. Captured values of a function are parameters if the caller
-/// says so. The form of a program has one grid as its parameter; this one has the given parameters, and only an
-/// executor that fills them itself can run it.
-///
-/// ```
-/// use arc_dsl::Primitive;
-/// use arc_form::{Argument, Options, Type, specialise_call};
-/// let function = Argument::Call(Primitive::Lbind, vec![
-///     Argument::Primitive(Primitive::Shift),
-///     Argument::Parameter(1),
-/// ]);
-/// let form = specialise_call(
-///     &Argument::Primitive(Primitive::Mapply),
-///     &[function, Argument::Parameter(0)],
-///     &[Type::Indices, Type::Object],
-///     &Options::default(),
-/// )?;
-/// assert_eq!(form.to_string(), "\
-/// form mapply(v0: indices, v1: object):
-///   v2: object = mapply(v0) @1 {v3: pair ->
-///     v4: object = shift(v1, v3) @1
-///     yield v4
-///   }
-///   return v2
-/// ");
-/// # Ok::<(), arc_form::Unspecialised>(())
-/// ```
-pub fn specialise_call(
-    callee: &Argument,
-    arguments: &[Argument],
-    parameters: &[Type],
-    options: &Options,
-) -> Result<Form, Unspecialised> {
-    Specialiser::new(options.clone()).specialise_call(callee, arguments, parameters)
-}
-
 impl Specialiser {
-    /// The form of one call, see [`specialise_call`].
+    /// The form of one call: the result of `callee` on these arguments, with parameters of these types.
+    ///
+    /// Functions are inlined, so a loop has a region. Captured values of a function are parameters if the caller
+    /// says so. The form of a program has one grid as its parameter; this one has the given parameters, and only an
+    /// executor that fills them itself can run it.
+    ///
+    /// ```
+    /// use arc_dsl::Primitive;
+    /// use arc_form::{Argument, Specialiser, Type};
+    /// let function = Argument::Call(Primitive::Lbind, vec![
+    ///     Argument::Primitive(Primitive::Shift),
+    ///     Argument::Parameter(1),
+    /// ]);
+    /// let form = Specialiser::default().specialise_call(
+    ///     &Argument::Primitive(Primitive::Mapply),
+    ///     &[function, Argument::Parameter(0)],
+    ///     &[Type::Indices, Type::Object],
+    /// )?;
+    /// assert_eq!(form.to_string(), "\
+    /// form mapply(v0: indices, v1: object):
+    ///   v2: object = mapply(v0) @1 {v3: pair ->
+    ///     v4: object = shift(v1, v3) @1
+    ///     yield v4
+    ///   }
+    ///   return v2
+    /// ");
+    /// # Ok::<(), arc_form::Unspecialised>(())
+    /// ```
     pub fn specialise_call(
         &mut self,
         callee: &Argument,

@@ -64,17 +64,21 @@ pub(super) enum Node {
     },
     /// A container at run time whose elements stand for compile-time objects: `template` with the element in
     /// place of the hole, or with its items if there are several holes.
-    Each {
-        /// The container.
-        container: Symbol,
-        /// Placeholder values of the template, which no instruction computes.
-        holes: Arc<[Id]>,
-        /// What an element stands for.
-        template: Symbol,
-        /// Whether the order of the elements is that of what they stand for, which it is not for a set of values
-        /// without functions: their hashes decide.
-        ordered: bool,
-    },
+    Each(Each),
+}
+
+/// See [`Node::Each`].
+#[derive(Debug, Clone)]
+pub(super) struct Each {
+    /// The container.
+    pub(super) container: Symbol,
+    /// Placeholder values of the template, which no instruction computes.
+    pub(super) holes: Arc<[Id]>,
+    /// What an element stands for.
+    pub(super) template: Symbol,
+    /// Whether the order of the elements is that of what they stand for, which it is not for a set of values
+    /// without functions: their hashes decide.
+    pub(super) ordered: bool,
 }
 
 /// Selects one of several options.
@@ -94,105 +98,22 @@ impl Tag {
     }
 }
 
-/// A function with its captured values.
+/// A function that a primitive such as `compose` makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Function {
-    Compose {
-        outer: Symbol,
-        inner: Symbol,
-    },
-    Chain {
-        h: Symbol,
-        g: Symbol,
-        f: Symbol,
-    },
-    Fork {
-        outer: Symbol,
-        a: Symbol,
-        b: Symbol,
-    },
-    Matcher {
-        function: Symbol,
-        target: Symbol,
-    },
-    /// `lbind`, or `rbind` if the last parameter is fixed.
-    Bind {
-        last: bool,
-        function: Symbol,
-        fixed: Symbol,
-        parameters: u8,
-    },
-    Power {
-        function: Symbol,
-        n: Symbol,
-    },
+pub(super) struct Function {
+    pub(super) made_by: Primitive,
+    /// The primitive's arguments; the last of two stands twice.
+    pub(super) parts: [Symbol; 3],
+    /// The number of its parameters.
+    pub(super) parameters: u8,
 }
 
 impl Function {
-    /// How many arguments it takes.
-    pub(super) fn parameters(self) -> u8 {
-        match self {
-            Function::Bind { parameters, .. } => parameters,
-            _ => 1,
-        }
-    }
-
-    /// Writes words that are different for every function, object and constant.
-    fn write(self, words: &mut Vec<u32>) {
-        match self {
-            Function::Compose { outer, inner } => write(words, 0, &[outer, inner]),
-            Function::Chain { h, g, f } => write(words, 1, &[h, g, f]),
-            Function::Fork { outer, a, b } => write(words, 2, &[outer, a, b]),
-            Function::Matcher { function, target } => write(words, 3, &[function, target]),
-            Function::Bind {
-                last,
-                function,
-                fixed,
-                parameters,
-            } => {
-                write(words, 4 + u32::from(last), &[function, fixed]);
-                words.push(u32::from(parameters));
-            }
-            Function::Power { function, n } => write(words, 6, &[function, n]),
-        }
-    }
-
-    /// The function with each captured symbol replaced.
-    fn map(self, mut part: impl FnMut(Symbol) -> Symbol) -> Self {
-        match self {
-            Function::Compose { outer, inner } => Function::Compose {
-                outer: part(outer),
-                inner: part(inner),
-            },
-            Function::Chain { h, g, f } => Function::Chain {
-                h: part(h),
-                g: part(g),
-                f: part(f),
-            },
-            Function::Fork { outer, a, b } => Function::Fork {
-                outer: part(outer),
-                a: part(a),
-                b: part(b),
-            },
-            Function::Matcher { function, target } => Function::Matcher {
-                function: part(function),
-                target: part(target),
-            },
-            Function::Bind {
-                last,
-                function,
-                fixed,
-                parameters,
-            } => Function::Bind {
-                last,
-                function: part(function),
-                fixed: part(fixed),
-                parameters,
-            },
-            Function::Power { function, n } => Function::Power {
-                function: part(function),
-                n: part(n),
-            },
+    pub(super) fn new(made_by: Primitive, [first, second]: [Symbol; 2]) -> Self {
+        Self {
+            made_by,
+            parts: [first, second, second],
+            parameters: 1,
         }
     }
 }
@@ -253,7 +174,14 @@ impl Symbols {
             Node::Value(id) => return Symbol::Value(*id),
             Node::Constant(at) => return Symbol::Constant(*at),
             Node::Primitive(primitive) => return Symbol::Primitive(*primitive),
-            Node::Function(function) => function.write(words),
+            Node::Function(Function {
+                made_by,
+                parts,
+                parameters,
+            }) => {
+                write(words, 14 + *made_by as u32, parts);
+                words.push(u32::from(*parameters));
+            }
             Node::Tuple(items) => write(words, 7, items),
             Node::Single(item) => write(words, 8, &[*item]),
             Node::Set(items) => write(words, 9, items),
@@ -265,14 +193,10 @@ impl Symbols {
                 write(words, kind, options);
                 words.push(id.0);
             }
-            Node::Each {
-                container,
-                holes,
-                template,
-                ordered,
-            } => {
-                write(words, 12 + u32::from(*ordered), &[*container, *template]);
-                words.extend(holes.iter().map(|hole| hole.0));
+            Node::Each(each) => {
+                let kind = 12 + u32::from(each.ordered);
+                write(words, kind, &[each.container, each.template]);
+                words.extend(each.holes.iter().map(|hole| hole.0));
             }
         }
         Symbol::Object(match self.numbers.find() {
@@ -433,11 +357,7 @@ impl Symbols {
             Node::Tuple(items) | Node::Set(items) => all(items),
             Node::OneOf { options, .. } => all(options),
             Node::Single(item) => all(&[*item]),
-            Node::Each {
-                container,
-                template,
-                ..
-            } => all(&[*container, *template]),
+            Node::Each(each) => all(&[each.container, each.template]),
             Node::Value(_) | Node::Constant(_) | Node::Primitive(_) | Node::Function(_) => 1,
         }
     }
@@ -448,8 +368,8 @@ impl Symbols {
         self.leaves_once(symbol, into, &mut seen);
         // No instruction computes holes.
         for symbol in seen {
-            if let Node::Each { holes, .. } = self.node(symbol) {
-                into.retain(|id| !holes.contains(id));
+            if let Node::Each(each) = self.node(symbol) {
+                into.retain(|id| !each.holes.contains(id));
             }
         }
         into.sort_unstable();
@@ -464,10 +384,9 @@ impl Symbols {
             Node::Value(id) => into.push(id),
             Node::Constant(_) | Node::Primitive(_) => {}
             Node::Function(function) => {
-                function.map(|part| {
+                for part in function.parts {
                     self.leaves_once(part, into, seen);
-                    part
-                });
+                }
             }
             Node::Tuple(items) | Node::Set(items) => {
                 for item in items.iter() {
@@ -481,13 +400,9 @@ impl Symbols {
                     self.leaves_once(*option, into, seen);
                 }
             }
-            Node::Each {
-                container,
-                template,
-                ..
-            } => {
-                self.leaves_once(container, into, seen);
-                self.leaves_once(template, into, seen);
+            Node::Each(each) => {
+                self.leaves_once(each.container, into, seen);
+                self.leaves_once(each.template, into, seen);
             }
         }
     }
@@ -509,9 +424,10 @@ impl Symbols {
         let node = match self.node(symbol) {
             Node::Value(id) => return with.get(&id).copied().unwrap_or(symbol),
             Node::Constant(_) | Node::Primitive(_) => return symbol,
-            Node::Function(function) => {
-                Node::Function(function.map(|part| self.replace_once(part, with, done)))
-            }
+            Node::Function(function) => Node::Function(Function {
+                parts: (function.parts).map(|part| self.replace_once(part, with, done)),
+                ..function
+            }),
             Node::Tuple(items) => Node::Tuple(self.replace_all(&items, with, done)),
             Node::Set(items) => Node::Set(self.replace_all(&items, with, done)),
             Node::Single(item) => Node::Single(self.replace_once(item, with, done)),
@@ -525,17 +441,11 @@ impl Symbols {
                 };
                 Node::OneOf { tag, options }
             }
-            Node::Each {
-                container,
-                holes,
-                template,
-                ordered,
-            } => Node::Each {
-                container: self.replace_once(container, with, done),
-                holes,
-                template: self.replace_once(template, with, done),
-                ordered,
-            },
+            Node::Each(each) => Node::Each(Each {
+                container: self.replace_once(each.container, with, done),
+                template: self.replace_once(each.template, with, done),
+                ..each
+            }),
         };
         let replaced = self.add(node);
         done.insert(symbol, replaced);

@@ -8,28 +8,9 @@ use crate::colours::COLOURS;
 /// The number of symmetries of a grid: mirrored by rows, by columns, at either diagonal, and half a turn.
 pub(super) const SYMMETRIES: usize = 5;
 
-/// The kinds of components: of one colour with diagonals, of one colour without, and of any colours with diagonals.
-/// Cells of colour 0 belong to none.
-pub(super) const CONNECTIVITIES: [Connectivity; 3] = [
-    Connectivity {
-        of_one_colour: true,
-        diagonals: true,
-    },
-    Connectivity {
-        of_one_colour: true,
-        diagonals: false,
-    },
-    Connectivity {
-        of_one_colour: false,
-        diagonals: true,
-    },
-];
-
-#[derive(Clone, Copy)]
-pub(super) struct Connectivity {
-    of_one_colour: bool,
-    diagonals: bool,
-}
+/// The kinds of components: whether all cells are of one colour, and whether diagonal neighbours are connected. Cells of
+/// colour 0 belong to none.
+pub(super) const CONNECTIVITIES: [(bool, bool); 3] = [(true, true), (true, false), (false, true)];
 
 /// A bit for each pair of colours.
 pub(super) type ColourPairs = u128;
@@ -46,8 +27,8 @@ pub(super) struct Facts<'g> {
     pub(super) components: [u32; CONNECTIVITIES.len()],
     /// The numbers of distinct rows and columns.
     pub(super) lines: [usize; 2],
-    /// A bit for each side that a cell other than 0 touches.
-    pub(super) touched: u8,
+    /// For each side whether a cell other than 0 touches it.
+    pub(super) touched: [bool; 4],
 }
 
 fn index(colour: i8) -> usize {
@@ -76,21 +57,14 @@ impl<'g> Facts<'g> {
         let by_row: FxHashSet<&[i8]> = cells.chunks(columns.max(1)).collect();
         let by_column = (0..columns).map(|column| (0..rows).map(|row| at(row, column)).collect());
         let by_column: FxHashSet<Vec<i8>> = by_column.collect();
-        let mut touched = 0;
-        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
-        {
-            if at(row, column) != 0 {
-                let sides = [
-                    row == 0,
-                    row + 1 == rows,
-                    column == 0,
-                    column + 1 == columns,
-                ];
-                for (side, is_at) in sides.into_iter().enumerate() {
-                    touched |= u8::from(is_at) << side;
-                }
-            }
-        }
+        let is_set = |cell: &i8| *cell != 0;
+        // From the first and from the last cell: a row, then a cell of each row.
+        let touched = [
+            cells.iter().take(columns).any(is_set),
+            cells.iter().rev().take(columns).any(is_set),
+            cells.iter().step_by(columns.max(1)).any(is_set),
+            cells.iter().rev().step_by(columns.max(1)).any(is_set),
+        ];
         Self {
             grid,
             counts,
@@ -118,7 +92,7 @@ impl<'g> Facts<'g> {
 }
 
 /// The number of components of a grid.
-fn components(grid: &Grid, connectivity: Connectivity) -> u32 {
+fn components(grid: &Grid, (of_one_colour, diagonals): (bool, bool)) -> u32 {
     let (rows, columns) = (grid.height(), grid.width());
     let cells = grid.cells();
     let mut open: Vec<bool> = cells.iter().map(|colour| *colour != 0).collect();
@@ -137,8 +111,8 @@ fn components(grid: &Grid, connectivity: Connectivity) -> u32 {
                     let near = near_row * columns + near_column;
                     let is_beside = near_row == row || near_column == column;
                     if open[near]
-                        && (is_beside || connectivity.diagonals)
-                        && (cells[near] == cells[cell] || !connectivity.of_one_colour)
+                        && (is_beside || diagonals)
+                        && (cells[near] == cells[cell] || !of_one_colour)
                     {
                         open[near] = false;
                         pending.push(near);

@@ -55,17 +55,6 @@ pub struct CostError {
     pub found: String,
 }
 
-/// Average bits of the next choice, by the shares of [`Counts`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entropies {
-    /// Which primitive is called.
-    pub call: f64,
-    /// The consumer and the place of an argument.
-    pub alone: f64,
-    /// The same given the producer.
-    pub given_producer: f64,
-}
-
 impl Counts {
     /// Counts a call whose arguments come from these producers, one per parameter.
     pub fn call(&mut self, consumer: Primitive, producers: &[Producer]) {
@@ -111,22 +100,6 @@ impl Counts {
                     (used, count)
                 })
             })
-    }
-
-    /// The entropies of the counted choices; 0 without counts.
-    pub fn entropies(&self) -> Entropies {
-        let mut producers = BTreeMap::<Producer, u32>::new();
-        for (used, count) in self.uses() {
-            increase(producers.entry(used.producer).or_default(), count);
-        }
-        let places = self.uses.values().map(|counts| counts.values().sum());
-        // The joint entropy is that of the producer plus that of the rest given the producer.
-        let both = entropy(self.uses().map(|(_, count)| count));
-        Entropies {
-            call: entropy(self.calls.values().copied()),
-            alone: entropy(places),
-            given_producer: both - entropy(producers.into_values()),
-        }
     }
 
     /// Reads a table.
@@ -244,23 +217,41 @@ fn increase(count: &mut u32, by: u32) {
     *count = count.saturating_add(by);
 }
 
-/// The entropy in bits of choices with these counts.
-fn entropy(counts: impl Iterator<Item = u32>) -> f64 {
-    let (mut total, mut sum) = (0.0, 0.0);
-    for count in counts.map(f64::from) {
-        total += count;
-        sum += count * count.log2();
-    }
-    if total == 0.0 {
-        0.0
-    } else {
-        total.log2() - sum / total
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Average bits of the next choice, by the shares of counts: of which primitive is called, of the consumer and the
+    /// place of an argument, and of the same given the producer.
+    pub(crate) fn entropies(counts: &Counts) -> [f64; 3] {
+        let mut producers = BTreeMap::<Producer, u32>::new();
+        for (used, count) in counts.uses() {
+            increase(producers.entry(used.producer).or_default(), count);
+        }
+        let places = counts.uses.values().map(|counts| counts.values().sum());
+        // The joint entropy is that of the producer plus that of the rest given the producer.
+        let both = entropy(counts.uses().map(|(_, count)| count));
+        let given_producer = both - entropy(producers.into_values());
+        [
+            entropy(counts.calls.values().copied()),
+            entropy(places),
+            given_producer,
+        ]
+    }
+
+    /// The entropy in bits of choices with these counts.
+    fn entropy(counts: impl Iterator<Item = u32>) -> f64 {
+        let (mut total, mut sum) = (0.0, 0.0);
+        for count in counts.map(f64::from) {
+            total += count;
+            sum += count * count.log2();
+        }
+        if total == 0.0 {
+            0.0
+        } else {
+            total.log2() - sum / total
+        }
+    }
 
     const TABLE: &str = "\
 fill 3
@@ -301,18 +292,14 @@ fill 2 1 asindices
     fn entropies_are_those_of_the_shares() {
         let counts =
             Counts::parse("rot90 2\nrot90 0 2 I\nrot180 1\nrot180 0 1 I\ntrim 1\ntrim 0 1 rot90\n");
-        let found = counts.unwrap().entropies();
-        // A half and two quarters; of what comes from `I`, two thirds and a third.
+        let [call, alone, given_producer] = entropies(&counts.unwrap());
         let of_thirds = 3f64.log2() - 2.0 / 3.0;
-        assert!((found.call - 1.5).abs() < 1e-9, "{found:?}");
-        assert!((found.alone - 1.5).abs() < 1e-9, "{found:?}");
-        assert!(
-            (found.given_producer - 0.75 * of_thirds).abs() < 1e-9,
-            "{found:?}"
-        );
-        let nothing = Counts::default().entropies();
-        let sum = nothing.call + nothing.alone + nothing.given_producer;
-        assert!(sum.abs() < 1e-9, "{nothing:?}");
+        assert!((call - 1.5).abs() < 1e-9, "{call}");
+        assert!((alone - 1.5).abs() < 1e-9, "{alone}");
+        let expected = 0.75 * of_thirds;
+        assert!((given_producer - expected).abs() < 1e-9, "{given_producer}");
+        let sum: f64 = entropies(&Counts::default()).iter().sum();
+        assert!(sum.abs() < 1e-9, "{sum}");
     }
 
     #[test]

@@ -16,31 +16,21 @@ enum Part {
     Colours,
 }
 
-impl Part {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "kinds" => Some(Part::Kinds),
-            "calls" => Some(Part::Calls),
-            "seeds" => Some(Part::Seeds),
-            "colours" => Some(Part::Colours),
-            _ => None,
-        }
-    }
-}
-
 /// The greatest cost.
 pub(super) const MOST_COST: u8 = 100;
 
-/// An error in a line.
-struct LineError {
-    expected: &'static str,
-    found: String,
-}
+/// An error in a line: what was expected and what was found.
+type LineError = (&'static str, String);
 
 fn line_error(expected: &'static str, found: &str) -> LineError {
-    LineError {
-        expected,
-        found: found.to_owned(),
+    (expected, found.to_owned())
+}
+
+/// What stands before and behind a separator.
+fn parts<'t>(text: &'t str, by: &str, expected: &'static str) -> Result<[&'t str; 2], LineError> {
+    match text.split_once(by) {
+        Some((before, behind)) => Ok([before, behind]),
+        None => Err(line_error(expected, text)),
     }
 }
 
@@ -58,10 +48,13 @@ impl Reader {
             .strip_prefix('[')
             .and_then(|name| name.strip_suffix(']'));
         if let Some(name) = bracketed {
-            let part = Part::of(name);
-            self.part = Some(
-                part.ok_or_else(|| line_error("[kinds], [calls], [seeds] or [colours]", text))?,
-            );
+            self.part = match name {
+                "kinds" => Some(Part::Kinds),
+                "calls" => Some(Part::Calls),
+                "seeds" => Some(Part::Seeds),
+                "colours" => Some(Part::Colours),
+                _ => return Err(line_error("[kinds], [calls], [seeds] or [colours]", text)),
+            };
             return Ok(());
         }
         let part = self
@@ -70,12 +63,8 @@ impl Reader {
         if part == Part::Kinds {
             return self.charge(text);
         }
-        let (head, names) = text
-            .split_once(": ")
-            .ok_or_else(|| line_error("`bits kinds: what they are`", text))?;
-        let (bits, kinds) = head
-            .split_once(' ')
-            .ok_or_else(|| line_error("bits and kinds", head))?;
+        let [head, names] = parts(text, ": ", "`bits kinds: what they are`")?;
+        let [bits, kinds] = parts(head, " ", "bits and kinds")?;
         let commutes = bits.ends_with('*');
         let number = bits.trim_end_matches('*').parse().ok();
         let number = number.filter(|bits| *bits <= MOST_COST);
@@ -94,9 +83,7 @@ impl Reader {
 
     /// `charge: kinds`
     fn charge(&mut self, text: &str) -> Result<(), LineError> {
-        let (charge, kinds) = text
-            .split_once(": ")
-            .ok_or_else(|| line_error("`charge: kinds`", text))?;
+        let [charge, kinds] = parts(text, ": ", "`charge: kinds`")?;
         let charge = charge.parse().ok().filter(|charge| *charge <= MOST_COST);
         let charge = charge.ok_or_else(|| line_error("a charge of at most 100", text))?;
         for name in kinds.split_whitespace() {
@@ -108,9 +95,7 @@ impl Reader {
 
     /// `bits kinds -> kind: operations`
     fn row(&mut self, bits: u8, commutes: bool, kinds: &str, names: &str) -> Result<(), LineError> {
-        let (takes, gives) = kinds
-            .split_once(" -> ")
-            .ok_or_else(|| line_error("`kinds -> kind`", kinds))?;
+        let [takes, gives] = parts(kinds, " -> ", "`kinds -> kind`")?;
         let takes: Vec<_> = takes.split_whitespace().collect();
         let are_alike = takes.len() > 1 && takes[0] == takes[1];
         if takes.is_empty() || takes.len() > 4 || (commutes && !are_alike) {
@@ -208,15 +193,17 @@ impl Language {
         };
         for (number, text) in table.lines().enumerate() {
             let text = text.split('#').next().unwrap_or_default().trim();
-            let read = if text.is_empty() {
-                Ok(())
-            } else {
-                reader.line(text)
-            };
-            read.map_err(|LineError { expected, found }| LanguageError::Line {
-                line: number + 1,
-                expected,
-                found: format!("`{}`", found.chars().take(60).collect::<String>()),
+            if text.is_empty() {
+                continue;
+            }
+            reader.line(text).map_err(|(expected, found)| {
+                let found = format!("`{}`", found.chars().take(60).collect::<String>());
+                let line = number + 1;
+                LanguageError::Line {
+                    line,
+                    expected,
+                    found,
+                }
             })?;
         }
         Ok(reader.language)

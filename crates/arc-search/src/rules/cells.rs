@@ -166,9 +166,7 @@ impl<'c> Search<'c> {
 
     /// Adds the looks at the inputs, if outputs have the sizes of their inputs.
     fn look(&mut self, scene: &mut Scene<'_>, known: &mut FxHashSet<Vec<u64>>) -> Option<()> {
-        let inputs = scene.task.train.iter().chain(&scene.task.test);
-        let mut both = inputs.zip(&scene.frame.sizes);
-        if !both.all(|(pair, size)| (pair.input.height(), pair.input.width()) == *size) {
+        if !scene.keeps_sizes() {
             return Some(());
         }
         let batt = &mut *scene.batt;

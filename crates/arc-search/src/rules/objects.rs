@@ -811,16 +811,13 @@ impl Proposer for Objects {
     }
 
     fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
-        let inputs = scene.task.train.iter().chain(&scene.task.test);
-        let mut sizes = inputs.zip(&scene.frame.sizes);
-        let is_same = sizes.all(|(pair, size)| (pair.input.height(), pair.input.width()) == *size);
         let (mut found, mut known) = (Vec::new(), FxHashSet::default());
         for abstraction in 0..LANGUAGE.abstractions.len() {
             let Some(mut objects) = AbstractedObjects::of(self, abstraction, scene) else {
                 continue;
             };
             if known.insert(objects.set) {
-                if is_same {
+                if scene.keeps_sizes() {
                     objects.painting_rules(scene, &mut found);
                 } else {
                     objects.choosing_rules(scene, &mut found);

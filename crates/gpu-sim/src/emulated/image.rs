@@ -23,14 +23,7 @@ struct Launch {
     kernel: *const c_void,
     arguments: *const *const Value,
     parameters: *const c_char,
-    blocks: u32,
-    threads: u32,
-    shared_bytes: u32,
-    most_shared_bytes: u32,
-    order: u32,
-    seed: u64,
-    fill: u64,
-    patience: u64,
+    settings: Settings,
     error: *mut c_char,
     error_bytes: usize,
 }
@@ -74,7 +67,7 @@ impl Kernel {
 
     /// Runs it. Arguments of the wrong kind are refused; as on a GPU, the caller must pass memory as long as the kernel
     /// expects.
-    pub(super) fn launch(self, given: &[RawArgument], settings: &Settings) -> Result<(), Refusal> {
+    pub(super) fn launch(self, given: &[RawArgument], settings: Settings) -> Result<(), Refusal> {
         let values: Vec<_> = given
             .iter()
             .map(|given| match *given {
@@ -96,14 +89,7 @@ impl Kernel {
             kernel: self.0.as_ptr(),
             arguments: arguments.as_ptr(),
             parameters: parameters.as_ptr().cast(),
-            blocks: settings.blocks,
-            threads: settings.threads,
-            shared_bytes: settings.shared_bytes,
-            most_shared_bytes: settings.most_shared_bytes,
-            order: settings.order,
-            seed: settings.seed,
-            fill: settings.fill,
-            patience: settings.patience,
+            settings,
             error: error.as_mut_ptr().cast(),
             error_bytes: error.len(),
         };

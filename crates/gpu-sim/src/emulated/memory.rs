@@ -1,7 +1,10 @@
 //! [`Block`]: memory of an emulated device, on the host's heap.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
+use std::slice;
+
+use crate::simulated::Content;
 
 /// The least alignment of GPU memory.
 const ALIGNMENT: usize = 128;
@@ -13,7 +16,7 @@ const NOISE: usize = 1 << 20;
 /// Bytes that kernels read and write by their address. The block has exactly the requested length,
 /// so that the address sanitizer detects accesses past its end.
 #[derive(Debug)]
-pub(super) struct Block {
+pub struct Block {
     at: NonNull<u8>,
     layout: Layout,
 }
@@ -36,76 +39,31 @@ impl Block {
     /// Fills the first [`NOISE`] bytes with noise.
     pub(super) fn fill(&mut self, noise: u64) {
         let mut state = noise | 1;
-        for start in (0..self.bytes().min(NOISE)).step_by(8) {
+        let noisy = self.layout.size().min(NOISE);
+        for bytes in self.bytes_mut()[..noisy].chunks_mut(8) {
             // The generator is xorshift64 (Marsaglia 2003).
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            let length = (self.bytes() - start).min(8);
-            // SAFETY: `start + length` is at most the length of the block.
-            unsafe {
-                ptr::copy_nonoverlapping(
-                    state.to_le_bytes().as_ptr(),
-                    self.at.as_ptr().add(start),
-                    length,
-                );
-            }
+            bytes.copy_from_slice(&state.to_le_bytes()[..bytes.len()]);
         }
-    }
-
-    /// Its length.
-    pub(super) fn bytes(&self) -> usize {
-        self.layout.size()
     }
 
     /// Its address, through which kernels read and write.
     pub(super) fn address(&self) -> *mut u8 {
         self.at.as_ptr()
     }
+}
 
-    /// Whether this range lies within the block.
-    fn holds(&self, at: usize, bytes: usize) -> bool {
-        at.checked_add(bytes).is_some_and(|end| end <= self.bytes())
+impl Content for Block {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the block has this many bytes, which were initialised when it was allocated.
+        unsafe { slice::from_raw_parts(self.at.as_ptr(), self.layout.size()) }
     }
 
-    /// Copies to byte `at`; returns false and does nothing if that goes past the end.
-    pub(super) fn write(&mut self, at: usize, from: &[u8]) -> bool {
-        let holds = self.holds(at, from.len());
-        if holds {
-            // SAFETY: the bytes lie within the block, and no slice overlaps a block.
-            unsafe {
-                ptr::copy_nonoverlapping(from.as_ptr(), self.at.as_ptr().add(at), from.len());
-            }
-        }
-        holds
-    }
-
-    /// Copies from byte `at` on; returns false and does nothing if that goes past the end.
-    pub(super) fn read(&self, at: usize, to: &mut [u8]) -> bool {
-        let holds = self.holds(at, to.len());
-        if holds {
-            // SAFETY: the bytes lie within the block and were initialised when it was allocated.
-            unsafe {
-                ptr::copy_nonoverlapping(self.at.as_ptr().add(at), to.as_mut_ptr(), to.len());
-            }
-        }
-        holds
-    }
-
-    /// Copies the first bytes of another block; returns false and does nothing if either is shorter.
-    pub(super) fn copy(&mut self, from: &Block, bytes: usize) -> bool {
-        let holds = self.holds(0, bytes) && from.holds(0, bytes);
-        if holds {
-            // SAFETY: both have this many bytes; two blocks do not overlap.
-            unsafe { ptr::copy_nonoverlapping(from.at.as_ptr(), self.at.as_ptr(), bytes) };
-        }
-        holds
-    }
-
-    /// Sets all bytes to zero.
-    pub(super) fn clear(&mut self) {
-        // SAFETY: this is the length of the block.
-        unsafe { ptr::write_bytes(self.at.as_ptr(), 0, self.bytes()) };
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above; and the block is borrowed mutably, so no launch uses it.
+        unsafe { slice::from_raw_parts_mut(self.at.as_ptr(), self.layout.size()) }
     }
 }
 

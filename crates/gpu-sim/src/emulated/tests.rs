@@ -1,10 +1,12 @@
 //! The kernels of `kernels/host/tests.cpp`, and the device's promises to its callers.
 
+use std::time::Duration;
+
+use gpu_kernels::device::{Device as _, Entry, Memory};
 use proptest::prelude::*;
 
-use gpu_kernels::device::Entry;
-
 use super::*;
+use crate::simulated::Content as _;
 
 const ORDERS: [LaneOrder; 4] = [
     LaneOrder::Ascending,
@@ -30,7 +32,7 @@ fn numbers(device: &EmulatedDevice, numbers: &[u32]) -> Buffer {
 }
 
 fn read(device: &EmulatedDevice, buffer: &Buffer) -> Vec<u32> {
-    let mut bytes = vec![0; buffer.block.bytes()];
+    let mut bytes = vec![0; buffer.content.borrow().bytes().len()];
     device.download(buffer, 0, &mut bytes).unwrap();
     let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
     bytes.chunks_exact(4).map(number).collect()
@@ -66,7 +68,8 @@ fn blocks(
         arguments,
     };
     let found = image::Kernel::of_tests(kernel).expect(kernel);
-    device.run(found, kernel, &launch)
+    device.gpu.check_alive()?;
+    device.kernels.run(&device.gpu, found, kernel, &launch)
 }
 
 /// The sum of all numbers up to each one, 32 at a time.
@@ -444,7 +447,7 @@ fn copies_stay_within_buffers() {
     let device = device(LaneOrder::Ascending);
     let mut long = device.allocate(100).unwrap();
     let mut short = device.allocate(7).unwrap();
-    assert_eq!(long.block.address().addr() % 128, 0);
+    assert_eq!(long.content.borrow().address().addr() % 128, 0);
     let past = |at, bytes, length| Err(DeviceError::PastEnd { at, bytes, length });
     let mut bytes = [0; 10];
     assert_eq!(device.upload(&bytes, &mut long, 91), past(91, 10, 100));

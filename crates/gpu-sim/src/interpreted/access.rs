@@ -1,6 +1,6 @@
 //! Loads, stores and atomic accesses of a warp.
 
-use super::compute::{Lanes, WARP, extended, first_of, lanes};
+use super::compute::{Lanes, extended, first_of, lanes};
 use super::counts::Counts;
 use super::error::Violation;
 use super::execute::LaneViolation;
@@ -9,6 +9,7 @@ use super::module::{Access, Atomic, File, Register, Space};
 use super::warp::{Machine, Step};
 
 /// The addresses that the lanes of a warp access, for counting.
+#[derive(Default)]
 struct AccessedAddresses {
     /// Those in device memory.
     addresses: Lanes<u64>,
@@ -18,14 +19,6 @@ struct AccessedAddresses {
 }
 
 impl AccessedAddresses {
-    fn new() -> Self {
-        AccessedAddresses {
-            addresses: [0; WARP],
-            count: 0,
-            shared: 0,
-        }
-    }
-
     fn add(&mut self, region: usize, offset: u64) {
         if region == SHARED_REGION {
             self.shared += 1;
@@ -77,7 +70,7 @@ impl Machine {
             Space::Generic | Space::Shared | Space::Parameter => true,
         };
         if !fits {
-            return Err(broken(Violation::OtherSpace { address }));
+            return Err(broken(Violation::OtherSpace(address)));
         }
         accessed.add(region, offset);
         Ok((&mut memory.regions[region], offset))
@@ -114,7 +107,7 @@ impl Machine {
         if access.space == Space::Parameter {
             return self.load_parameter(step, access);
         }
-        let mut accessed = AccessedAddresses::new();
+        let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
@@ -141,7 +134,7 @@ impl Machine {
             self.store_parameter(step, access);
             return Ok(());
         }
-        let mut accessed = AccessedAddresses::new();
+        let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
@@ -167,7 +160,7 @@ impl Machine {
         memory: &mut Memory,
         counts: &mut Counts,
     ) -> Result<(), LaneViolation> {
-        let mut accessed = AccessedAddresses::new();
+        let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);
         let [first, second, ..] = step.instruction.from;
         for lane in lanes(step.mask) {

@@ -1,6 +1,6 @@
 //! Branches: where each lane goes, and which groups wait.
 
-use super::compute::{Lanes, WARP, first_of, lanes};
+use super::compute::{Lanes, first_of, lanes};
 use super::error::{Fault, Violation};
 use super::module::{Instruction, NO_PC, Pc};
 
@@ -45,11 +45,7 @@ impl IndexedTargets<'_> {
         branch: &Instruction,
         waiting: &mut Vec<Group>,
     ) -> Result<Group, Fault> {
-        let broken = |lane: u32, violation| Fault {
-            pc: group.pc,
-            lane,
-            violation,
-        };
+        let broken = |lane: u32, violation| Fault(group.pc, lane, violation);
         let first = first_of(self.taken);
         let chosen = self.index[first as usize];
         if self.taken == group.mask && lanes(self.taken).all(|lane| self.index[lane] == chosen) {
@@ -73,7 +69,7 @@ impl IndexedTargets<'_> {
             go(group.pc + 1, stay);
             if self.uniform && self.taken != 0 {
                 let other = first_of(stay);
-                return Err(broken(first, Violation::NotUniform { other }));
+                return Err(broken(first, Violation::NotUniform(other)));
             }
         }
         for lane in lanes(self.taken) {
@@ -84,7 +80,7 @@ impl IndexedTargets<'_> {
             };
             if self.uniform && index != chosen {
                 let other = lane as u32;
-                return Err(broken(first, Violation::NotUniform { other }));
+                return Err(broken(first, Violation::NotUniform(other)));
             }
             go(*pc, 1 << lane);
         }
@@ -123,9 +119,5 @@ fn diverge(
 }
 
 pub(super) fn fault(group: Group, violation: Violation) -> Fault {
-    Fault {
-        pc: group.pc,
-        lane: group.mask.trailing_zeros() % WARP as u32,
-        violation,
-    }
+    Fault(group.pc, first_of(group.mask), violation)
 }

@@ -1,6 +1,6 @@
 //! Arithmetic on 32 lanes at once.
 
-use super::module::{Binary, Comparison, Logic, Measure, Shift, Type, Unary};
+use super::module::{Binary, Comparison, Logic, Measure, Shift, Unary};
 
 /// Lanes of a warp.
 pub(super) const WARP: usize = 32;
@@ -12,6 +12,8 @@ pub(super) type Lanes<T> = [T; WARP];
 pub(super) trait Word: Copy {
     fn binary(binary: Binary, signed: bool, a: &Lanes<Self>, b: &Lanes<Self>) -> Lanes<Self>;
     fn unary(unary: Unary, a: &Lanes<Self>) -> Lanes<Self>;
+    /// The low 16 bits, extended as operands of an instruction.
+    fn half(signed: bool, a: &Lanes<Self>) -> Lanes<Self>;
     fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32>;
     fn shift(shift: Shift, signed: bool, a: &Lanes<Self>, by: &Lanes<u32>) -> Lanes<Self>;
     fn multiply_add(a: &Lanes<Self>, b: &Lanes<Self>, c: &Lanes<Self>) -> Lanes<Self>;
@@ -27,39 +29,27 @@ pub(super) trait Word: Copy {
 }
 
 #[inline]
-pub(super) fn each<A: Copy, T: Copy + Default>(a: &Lanes<A>, f: impl Fn(A) -> T) -> Lanes<T> {
-    let mut to = [T::default(); WARP];
-    for lane in 0..WARP {
-        to[lane] = f(a[lane]);
-    }
-    to
+pub(super) fn each<A: Copy, T>(a: &Lanes<A>, f: impl Fn(A) -> T) -> Lanes<T> {
+    std::array::from_fn(|lane| f(a[lane]))
 }
 
 #[inline]
-pub(super) fn both<A: Copy, B: Copy, T: Copy + Default>(
+pub(super) fn both<A: Copy, B: Copy, T>(
     a: &Lanes<A>,
     b: &Lanes<B>,
     f: impl Fn(A, B) -> T,
 ) -> Lanes<T> {
-    let mut to = [T::default(); WARP];
-    for lane in 0..WARP {
-        to[lane] = f(a[lane], b[lane]);
-    }
-    to
+    std::array::from_fn(|lane| f(a[lane], b[lane]))
 }
 
 #[inline]
-pub(super) fn three<A: Copy, B: Copy, C: Copy, T: Copy + Default>(
+pub(super) fn three<A: Copy, B: Copy, C: Copy, T>(
     a: &Lanes<A>,
     b: &Lanes<B>,
     c: &Lanes<C>,
     f: impl Fn(A, B, C) -> T,
 ) -> Lanes<T> {
-    let mut to = [T::default(); WARP];
-    for lane in 0..WARP {
-        to[lane] = f(a[lane], b[lane], c[lane]);
-    }
-    to
+    std::array::from_fn(|lane| f(a[lane], b[lane], c[lane]))
 }
 
 /// The mask of lanes in which a predicate is true.
@@ -151,6 +141,14 @@ macro_rules! word {
                 }
             }
 
+            fn half(signed: bool, a: &Lanes<Self>) -> Lanes<Self> {
+                if signed {
+                    each(a, |a| a as i16 as $signed as Self)
+                } else {
+                    each(a, |a| a & 0xffff)
+                }
+            }
+
             fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32> {
                 // For a negative number, `bfind` finds the highest bit that differs from its sign.
                 let seen = |a: Self| if signed && (a as $signed) < 0 { !a } else { a };
@@ -195,18 +193,15 @@ macro_rules! word {
                 a: &Lanes<Self>,
                 b: &Lanes<Self>,
             ) -> u32 {
-                type S = $signed;
-                match (comparison, signed) {
-                    (Comparison::Eq, _) => where_(a, b, |a, b| a == b),
-                    (Comparison::Ne, _) => where_(a, b, |a, b| a != b),
-                    (Comparison::Lt, false) => where_(a, b, |a, b| a < b),
-                    (Comparison::Le, false) => where_(a, b, |a, b| a <= b),
-                    (Comparison::Gt, false) => where_(a, b, |a, b| a > b),
-                    (Comparison::Ge, false) => where_(a, b, |a, b| a >= b),
-                    (Comparison::Lt, true) => where_(a, b, |a, b| (a as S) < b as S),
-                    (Comparison::Le, true) => where_(a, b, |a, b| a as S <= b as S),
-                    (Comparison::Gt, true) => where_(a, b, |a, b| a as S > b as S),
-                    (Comparison::Ge, true) => where_(a, b, |a, b| a as S >= b as S),
+                // With their highest bits flipped, signed numbers are in the order of unsigned ones.
+                let flip = Self::from(signed) << (Self::BITS - 1);
+                match comparison {
+                    Comparison::Eq => where_(a, b, |a, b| a == b),
+                    Comparison::Ne => where_(a, b, |a, b| a != b),
+                    Comparison::Lt => where_(a, b, |a, b| a ^ flip < b ^ flip),
+                    Comparison::Le => where_(a, b, |a, b| a ^ flip <= b ^ flip),
+                    Comparison::Gt => where_(a, b, |a, b| a ^ flip > b ^ flip),
+                    Comparison::Ge => where_(a, b, |a, b| a ^ flip >= b ^ flip),
                 }
             }
 
@@ -258,15 +253,6 @@ where
 
 word!(u32, i32, u64, i64);
 word!(u64, i64, u128, i128);
-
-/// The low 16 bits, extended as operands of an instruction of this type.
-pub(super) fn half(ty: Type, a: &Lanes<u32>) -> Lanes<u32> {
-    if ty.signed {
-        each(a, |a| i32::from(a as i16).cast_unsigned())
-    } else {
-        each(a, |a| a & 0xffff)
-    }
-}
 
 /// Four bytes of two words, each selected by a hexadecimal digit.
 pub(super) fn permute(a: u32, b: u32, digits: u32) -> u32 {

@@ -68,12 +68,10 @@ impl Kind {
             | Op::Shift(_, ty)
             | Op::Mad(ty)
             | Op::BitField(ty)
+            | Op::Insert(ty)
+            | Op::Select(ty)
             | Op::Compare(_, ty)
             | Op::CompareAnd(_, ty, _) => by(ty),
-            Op::Insert(width) | Op::Select(width) => by(Type {
-                width,
-                signed: false,
-            }),
             Op::Convert { from, to, .. } => {
                 if from.width == Width::Long || to.width == Width::Long {
                     Kind::Long

@@ -1,17 +1,47 @@
 //! Executes one instruction in the lanes of a warp.
 
+use std::borrow::Cow;
+
 use super::compute::{
-    Lanes, WARP, Word, both, each, extended, first_of, funnel, half, lanes, logic, permute, put,
-    table, three,
+    Lanes, WARP, Word, both, each, extended, first_of, funnel, lanes, logic, permute, put, table,
+    three,
 };
 use super::counts::Counts;
 use super::error::Violation;
 use super::memory::{Memory, SHARED};
-use super::module::{Binary, Comparison, File, Op, Register, Shift, Shuffle, Type, Vote, Width};
+use super::module::{
+    Binary, Comparison, Instruction, Op, Register, Shift, Shuffle, Type, Vote, Width,
+};
 use super::warp::{ALL, Machine, Step};
 
 /// A violation, with the first lane in which it occurred.
 pub(super) type LaneViolation = (u32, Violation);
+
+/// The file of registers that hold these integers.
+trait Registers: Word + Default {
+    fn of(machine: &Machine) -> &[Lanes<Self>];
+    fn of_mut(machine: &mut Machine) -> &mut [Lanes<Self>];
+}
+
+impl Registers for u32 {
+    fn of(machine: &Machine) -> &[Lanes<u32>] {
+        &machine.words
+    }
+
+    fn of_mut(machine: &mut Machine) -> &mut [Lanes<u32>] {
+        &mut machine.words
+    }
+}
+
+impl Registers for u64 {
+    fn of(machine: &Machine) -> &[Lanes<u64>] {
+        &machine.longs
+    }
+
+    fn of_mut(machine: &mut Machine) -> &mut [Lanes<u64>] {
+        &mut machine.longs
+    }
+}
 
 impl Machine {
     pub(super) fn execute(
@@ -25,26 +55,36 @@ impl Machine {
         } = step;
         let [a, b, c, ..] = instruction.from.map(|index| index as usize);
         match instruction.op {
-            Op::Binary(binary, ty) => self.binary(step, binary, ty)?,
-            Op::Unary(unary, ty) => match ty.width {
-                Width::Long => self.put_long(step, &u64::unary(unary, &self.longs[a])),
-                Width::Word => self.put_word(step, &u32::unary(unary, &self.words[a])),
-                Width::Half => self.put_half(step, &u32::unary(unary, &half(ty, &self.words[a]))),
-            },
+            Op::Binary(Binary::Div | Binary::Rem, ty) => {
+                self.check_divisors(step, ty)?;
+                self.compute(step, ty);
+            }
+            Op::Binary(_, ty)
+            | Op::Unary(_, ty)
+            | Op::Shift(_, ty)
+            | Op::Mad(ty)
+            | Op::BitField(ty)
+            | Op::Insert(ty) => self.compute(step, ty),
+            Op::Select(ty) => {
+                self.check_selected(step, ty)?;
+                self.compute(step, ty);
+            }
             Op::Measure(measure, ty) => {
                 let to = match ty.width {
                     Width::Long => u64::measure(measure, ty.signed, &self.longs[a]),
                     Width::Half | Width::Word => u32::measure(measure, ty.signed, &self.words[a]),
                 };
-                self.put_word(step, &to);
+                self.put(step, &to);
             }
-            Op::Shift(shift, ty) => self.shift(step, shift, ty),
-            Op::Mad(ty) => self.multiply_add(step, ty),
             Op::MulWide(ty) | Op::MadWide(ty) => self.multiply_wide(step, ty),
-            Op::BitField(_) | Op::Insert(_) | Op::Permute | Op::Funnel(..) | Op::Table => {
-                self.bits(step);
+            Op::Permute => self.three(step, permute),
+            Op::Funnel(shift, clamped) => {
+                self.three(step, |a, b, c| funnel(shift, clamped, a, b, c));
             }
-            Op::Select(width) => self.select(step, width)?,
+            Op::Table => {
+                let rows = instruction.offset as u8;
+                self.three(step, |a, b, c| table(rows, a, b, c));
+            }
             Op::Compare(comparison, ty) => {
                 let bits = self.compare(step, comparison, ty);
                 self.put_predicate(step, 0, bits);
@@ -62,8 +102,28 @@ impl Machine {
                 from,
                 to,
             } => self.convert(step, u32::from(from_bits), from, to),
-            Op::Pack | Op::Unpack | Op::GenericOfShared | Op::SharedOfGeneric => self.halves(step),
-            Op::ActiveMask => self.put_word(step, &[step.group; WARP]),
+            Op::Pack => {
+                let two = |low, high| u64::from(high) << 32 | u64::from(low);
+                let to: Lanes<u64> = both::<u32, u32, _>(&self.words[a], &self.words[b], two);
+                self.put(step, &to);
+            }
+            Op::Unpack => {
+                let from = self.longs[a];
+                let [low, high, ..] = instruction.to.map(|index| index as usize);
+                let halves = [
+                    each(&from, |at| at as u32),
+                    each(&from, |at| (at >> 32) as u32),
+                ];
+                put(&mut self.words[low], mask, &halves[0]);
+                put(&mut self.words[high], mask, &halves[1]);
+            }
+            Op::GenericOfShared => {
+                self.put(step, &each(&self.longs[a], |at| at.wrapping_add(SHARED)));
+            }
+            Op::SharedOfGeneric => {
+                self.put(step, &each(&self.longs[a], |at| at.wrapping_sub(SHARED)));
+            }
+            Op::ActiveMask => self.put(step, &[step.group; WARP]),
             Op::Load(access) => self.load(step, access, memory, counts)?,
             Op::Store(access) => self.store(step, access, memory, counts)?,
             Op::Atomic(atomic, access, given) => {
@@ -84,122 +144,65 @@ impl Machine {
         Ok(())
     }
 
-    fn multiply_add(&mut self, step: Step<'_>, ty: Type) {
-        let [a, b, c, ..] = step.instruction.from.map(|index| index as usize);
+    /// A source of an instruction of this type.
+    fn value<W: Registers>(
+        &self,
+        from: &Instruction,
+        number: usize,
+        ty: Type,
+    ) -> Cow<'_, Lanes<W>> {
+        let value = &W::of(self)[from.from[number] as usize];
         match ty.width {
-            Width::Long => {
-                let to = u64::multiply_add(&self.longs[a], &self.longs[b], &self.longs[c]);
-                self.put_long(step, &to);
+            Width::Half => Cow::Owned(W::half(ty.signed, value)),
+            Width::Word | Width::Long => Cow::Borrowed(value),
+        }
+    }
+
+    /// Executes an operation with a result of the type of its sources.
+    fn compute(&mut self, step: Step<'_>, ty: Type) {
+        match ty.width {
+            Width::Long => self.put(step, &self.computed::<u64>(step.instruction, ty)),
+            Width::Word => self.put(step, &self.computed::<u32>(step.instruction, ty)),
+            Width::Half => self.put_half(step, &self.computed::<u32>(step.instruction, ty)),
+        }
+    }
+
+    fn computed<W: Registers>(&self, from: &Instruction, ty: Type) -> Lanes<W> {
+        let signed = ty.signed;
+        let x = |number: usize| self.value::<W>(from, number, ty);
+        let word = |number: usize| &self.words[from.from[number] as usize];
+        match from.op {
+            Op::Binary(Binary::MulHigh, _) if ty.width == Width::Half => {
+                let product = W::binary(Binary::Mul, signed, &x(0), &x(1));
+                W::shift(Shift::Right, false, &product, &[16; WARP])
             }
-            Width::Word => {
-                let to = u32::multiply_add(&self.words[a], &self.words[b], &self.words[c]);
-                self.put_word(step, &to);
-            }
-            Width::Half => {
-                let to = u32::multiply_add(&self.words[a], &self.words[b], &self.words[c]);
-                self.put_half(step, &to);
+            Op::Binary(binary, _) => W::binary(binary, signed, &x(0), &x(1)),
+            Op::Unary(unary, _) => W::unary(unary, &x(0)),
+            Op::Shift(shift, _) => W::shift(shift, signed, &x(0), word(1)),
+            Op::Mad(_) => W::multiply_add(&x(0), &x(1), &x(2)),
+            Op::BitField(_) => W::bit_field(signed, &x(0), word(1), word(2)),
+            Op::Insert(_) => W::insert(&x(0), &x(1), word(2), word(3)),
+            _ => {
+                let mut chosen = x(1).into_owned();
+                put(&mut chosen, self.predicates[from.from[2] as usize], &x(0));
+                chosen
             }
         }
     }
 
-    /// Executes bit fields, byte permutations, funnel shifts and `lop3`.
-    fn bits(&mut self, step: Step<'_>) {
-        let instruction = step.instruction;
-        let [a, b, c, d, _] = instruction.from.map(|index| index as usize);
-        match instruction.op {
-            Op::BitField(ty) => {
-                let (at, count) = (&self.words[b], &self.words[c]);
-                if ty.width == Width::Long {
-                    let to = u64::bit_field(ty.signed, &self.longs[a], at, count);
-                    self.put_long(step, &to);
-                } else {
-                    let to = u32::bit_field(ty.signed, &self.words[a], at, count);
-                    self.put_word(step, &to);
-                }
-            }
-            Op::Insert(width) => {
-                let (at, count) = (&self.words[c], &self.words[d]);
-                if width == Width::Long {
-                    let to = u64::insert(&self.longs[a], &self.longs[b], at, count);
-                    self.put_long(step, &to);
-                } else {
-                    let to = u32::insert(&self.words[a], &self.words[b], at, count);
-                    self.put_word(step, &to);
-                }
-            }
-            Op::Permute => {
-                let to = three(&self.words[a], &self.words[b], &self.words[c], permute);
-                self.put_word(step, &to);
-            }
-            Op::Funnel(shift, clamped) => {
-                let one = |a, b, c| funnel(shift, clamped, a, b, c);
-                let to = three(&self.words[a], &self.words[b], &self.words[c], one);
-                self.put_word(step, &to);
-            }
-            Op::Table => {
-                let rows = instruction.offset as u8;
-                let one = |a, b, c| table(rows, a, b, c);
-                let to = three(&self.words[a], &self.words[b], &self.words[c], one);
-                self.put_word(step, &to);
-            }
-            _ => {}
-        }
+    fn three(&mut self, step: Step<'_>, one: impl Fn(u32, u32, u32) -> u32) {
+        let [a, b, c, ..] = step.instruction.from.map(|index| index as usize);
+        let to = three(&self.words[a], &self.words[b], &self.words[c], one);
+        self.put(step, &to);
     }
 
-    /// Packs and unpacks 64-bit registers, and converts addresses.
-    fn halves(&mut self, step: Step<'_>) {
-        let Step {
-            instruction, mask, ..
-        } = step;
-        let [a, b, ..] = instruction.from.map(|index| index as usize);
-        match instruction.op {
-            Op::Pack => {
-                let two = |low, high| u64::from(high) << 32 | u64::from(low);
-                let to: Lanes<u64> = both::<u32, u32, u64>(&self.words[a], &self.words[b], two);
-                self.put_long(step, &to);
-            }
-            Op::Unpack => {
-                let from = self.longs[a];
-                let [low, high, ..] = instruction.to.map(|index| index as usize);
-                put(
-                    &mut self.words[low],
-                    mask,
-                    &each(&from, |value| value as u32),
-                );
-                put(
-                    &mut self.words[high],
-                    mask,
-                    &each(&from, |value| (value >> 32) as u32),
-                );
-            }
-            Op::GenericOfShared => {
-                self.put_long(step, &each(&self.longs[a], |at| at.wrapping_add(SHARED)));
-            }
-            Op::SharedOfGeneric => {
-                self.put_long(step, &each(&self.longs[a], |at| at.wrapping_sub(SHARED)));
-            }
-            _ => {}
-        }
-    }
-
-    fn put_word(&mut self, step: Step<'_>, new: &Lanes<u32>) {
-        put(
-            &mut self.words[step.instruction.to[0] as usize],
-            step.mask,
-            new,
-        );
+    fn put<W: Registers>(&mut self, step: Step<'_>, new: &Lanes<W>) {
+        let to = step.instruction.to[0] as usize;
+        put(&mut W::of_mut(self)[to], step.mask, new);
     }
 
     fn put_half(&mut self, step: Step<'_>, new: &Lanes<u32>) {
-        self.put_word(step, &each(new, |value| value & 0xffff));
-    }
-
-    fn put_long(&mut self, step: Step<'_>, new: &Lanes<u64>) {
-        put(
-            &mut self.longs[step.instruction.to[0] as usize],
-            step.mask,
-            new,
-        );
+        self.put(step, &each(new, |value| value & 0xffff));
     }
 
     fn put_predicate(&mut self, step: Step<'_>, number: usize, bits: u32) {
@@ -207,57 +210,15 @@ impl Machine {
         *to = *to & !step.mask | bits & step.mask;
     }
 
-    fn binary(&mut self, step: Step<'_>, binary: Binary, ty: Type) -> Result<(), LaneViolation> {
-        let [a, b, ..] = step.instruction.from.map(|index| index as usize);
-        if matches!(binary, Binary::Div | Binary::Rem) {
-            let zero = |lane: usize| match ty.width {
-                Width::Long => self.longs[b][lane] == 0,
-                Width::Half | Width::Word => self.words[b][lane] == 0,
-            };
-            if let Some(lane) = lanes(step.mask).find(|lane| zero(*lane)) {
-                return Err((lane as u32, Violation::DivisionByZero));
-            }
-        }
-        match ty.width {
-            Width::Long => {
-                let to = u64::binary(binary, ty.signed, &self.longs[a], &self.longs[b]);
-                self.put_long(step, &to);
-            }
-            Width::Word => {
-                let to = u32::binary(binary, ty.signed, &self.words[a], &self.words[b]);
-                self.put_word(step, &to);
-            }
-            Width::Half => {
-                let (a, b) = (half(ty, &self.words[a]), half(ty, &self.words[b]));
-                let to = match binary {
-                    Binary::MulHigh => {
-                        let product = u32::binary(Binary::Mul, ty.signed, &a, &b);
-                        each(&product, |product| product >> 16)
-                    }
-                    binary => u32::binary(binary, ty.signed, &a, &b),
-                };
-                self.put_half(step, &to);
-            }
-        }
-        Ok(())
-    }
-
-    fn shift(&mut self, step: Step<'_>, shift: Shift, ty: Type) {
-        let [a, b, ..] = step.instruction.from.map(|index| index as usize);
-        let by = &self.words[b];
-        match ty.width {
-            Width::Long => {
-                let to = u64::shift(shift, ty.signed, &self.longs[a], by);
-                self.put_long(step, &to);
-            }
-            Width::Word => {
-                let to = u32::shift(shift, ty.signed, &self.words[a], by);
-                self.put_word(step, &to);
-            }
-            Width::Half => {
-                let to = u32::shift(shift, ty.signed, &half(ty, &self.words[a]), by);
-                self.put_half(step, &to);
-            }
+    fn check_divisors(&self, step: Step<'_>, ty: Type) -> Result<(), LaneViolation> {
+        let by = step.instruction.from[1] as usize;
+        let zero = |lane: &usize| match ty.width {
+            Width::Long => self.longs[by][*lane] == 0,
+            Width::Half | Width::Word => self.words[by][*lane] == 0,
+        };
+        match lanes(step.mask).find(zero) {
+            Some(lane) => Err((lane as u32, Violation::DivisionByZero)),
+            None => Ok(()),
         }
     }
 
@@ -265,11 +226,11 @@ impl Machine {
         let [a, b, c, ..] = step.instruction.from.map(|index| index as usize);
         let adds = matches!(step.instruction.op, Op::MadWide(_));
         if ty.width == Width::Half {
-            let (x, y) = (half(ty, &self.words[a]), half(ty, &self.words[b]));
+            let [x, y] = [0, 1].map(|number| self.value(step.instruction, number, ty));
             let zero = [0; WARP];
             let more = if adds { &self.words[c] } else { &zero };
             let to = u32::multiply_add(&x, &y, more);
-            self.put_word(step, &to);
+            self.put(step, &to);
             return;
         }
         let product = |a: u32, b: u32| {
@@ -283,14 +244,14 @@ impl Machine {
         if adds {
             to = both(&to, &self.longs[c], u64::wrapping_add);
         }
-        self.put_long(step, &to);
+        self.put(step, &to);
     }
 
-    /// Executes `selp`. Only the operand that a lane selects must have been written.
-    fn select(&mut self, step: Step<'_>, width: Width) -> Result<(), LaneViolation> {
+    /// Checks `selp`: only the operand that a lane selects must have been written.
+    fn check_selected(&self, step: Step<'_>, ty: Type) -> Result<(), LaneViolation> {
         let [a, b, c, ..] = step.instruction.from.map(|index| index as usize);
         let holds = self.predicates[c];
-        let file = width.file();
+        let file = ty.width.file();
         let written = |index: usize| {
             let index = index as u32;
             self.written[Register { file, index }.number() as usize]
@@ -299,35 +260,17 @@ impl Machine {
         if missing != 0 {
             return Err((first_of(missing), Violation::UnwrittenRegister));
         }
-        let chosen = |lane: usize| holds >> lane & 1 == 1;
-        if file == File::Long {
-            let (x, y) = (&self.longs[a], &self.longs[b]);
-            let mut to = [0; WARP];
-            for lane in 0..WARP {
-                to[lane] = if chosen(lane) { x[lane] } else { y[lane] };
-            }
-            self.put_long(step, &to);
-        } else {
-            let (x, y) = (&self.words[a], &self.words[b]);
-            let mut to = [0; WARP];
-            for lane in 0..WARP {
-                to[lane] = if chosen(lane) { x[lane] } else { y[lane] };
-            }
-            self.put_word(step, &to);
-        }
         Ok(())
     }
 
     fn compare(&self, step: Step<'_>, comparison: Comparison, ty: Type) -> u32 {
-        let [a, b, ..] = step.instruction.from.map(|index| index as usize);
-        match ty.width {
-            Width::Long => u64::compare(comparison, ty.signed, &self.longs[a], &self.longs[b]),
-            Width::Word => u32::compare(comparison, ty.signed, &self.words[a], &self.words[b]),
-            Width::Half => {
-                let (a, b) = (half(ty, &self.words[a]), half(ty, &self.words[b]));
-                u32::compare(comparison, ty.signed, &a, &b)
-            }
+        let Type { width, signed } = ty;
+        if width == Width::Long {
+            let [a, b] = [0, 1].map(|number| self.value(step.instruction, number, ty));
+            return u64::compare(comparison, signed, &a, &b);
         }
+        let [a, b] = [0, 1].map(|number| self.value(step.instruction, number, ty));
+        u32::compare(comparison, signed, &a, &b)
     }
 
     fn convert(&mut self, step: Step<'_>, from_bits: u32, from: Type, to: Type) {
@@ -339,8 +282,8 @@ impl Machine {
             }),
         };
         match to.width {
-            Width::Long => self.put_long(step, &wide),
-            Width::Word => self.put_word(step, &each(&wide, |value| value as u32)),
+            Width::Long => self.put(step, &wide),
+            Width::Word => self.put(step, &each(&wide, |value| value as u32)),
             Width::Half => self.put_half(step, &each(&wide, |value| value as u32)),
         }
     }
@@ -352,8 +295,8 @@ impl Machine {
         let named = names[first as usize];
         let mut active = lanes(step.mask);
         if let Some(lane) = active.find(|lane| names[*lane] != named) {
-            let others = names[lane];
-            return Err((first, Violation::OtherMask { named, others }));
+            let other = names[lane];
+            return Err((first, Violation::OtherMask { named, other }));
         }
         if named == step.mask {
             return Ok(());
@@ -383,11 +326,11 @@ impl Machine {
         let numbers = self.words[number];
         let number = numbers[0];
         if let Some(other) = numbers.iter().position(|other| *other != number) {
-            let others = numbers[other];
-            return Err((0, Violation::OtherBarrier { number, others }));
+            let other = numbers[other];
+            return Err((0, Violation::OtherBarrier { number, other }));
         }
         let times = self.barriers.get_mut(number as usize);
-        *times.ok_or((lane, Violation::NoBarrier { number }))? += 1;
+        *times.ok_or((lane, Violation::NoBarrier(number)))? += 1;
         self.time.now += 1;
         Ok(())
     }
@@ -403,7 +346,7 @@ impl Machine {
             Vote::Any => self.put_predicate(step, 0, all(holds != 0)),
             Vote::All => self.put_predicate(step, 0, all(holds == mask)),
             Vote::Uni => self.put_predicate(step, 0, all(holds == 0 || holds == mask)),
-            Vote::Ballot => self.put_word(step, &[holds; WARP]),
+            Vote::Ballot => self.put(step, &[holds; WARP]),
         }
         Ok(())
     }
@@ -419,12 +362,12 @@ impl Machine {
             let from = if within { source as usize % WARP } else { lane };
             inside |= u32::from(within) << lane;
             if step.mask >> from & 1 == 0 {
-                let from = from as u32;
-                return Err((lane as u32, Violation::ShuffleFromAbsent { from }));
+                let absent = Violation::ShuffleFromAbsent(from as u32);
+                return Err((lane as u32, absent));
             }
             to[lane] = values[from];
         }
-        self.put_word(step, &to);
+        self.put(step, &to);
         if step.instruction.offset != 0 {
             self.put_predicate(step, 1, inside);
         }

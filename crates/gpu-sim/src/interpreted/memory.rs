@@ -1,6 +1,9 @@
 //! Memory as a warp sees it: its address space, which bytes have been written, and by which lanes.
 
+use std::ops::Range;
+
 use super::error::Violation;
+use crate::simulated::Content;
 
 /// The bits of an address below the number of its region: 1 is shared memory, 2 the variables of
 /// the module, and 3 onwards the launch's buffers. 0 is not mapped.
@@ -12,7 +15,7 @@ pub(super) const DATA: u64 = 2 << REGION_SHIFT;
 
 /// Bytes, and which of them have ever been written.
 #[derive(Debug, Default)]
-pub(super) struct Bytes {
+pub struct Bytes {
     pub(super) bytes: Vec<u8>,
     /// One entry per word of four bytes, with one bit per byte.
     pub(super) written: Vec<u8>,
@@ -44,58 +47,6 @@ impl Bytes {
         self.bytes[..noisy].fill(0xa5);
     }
 
-    /// Marks a range of bytes as written.
-    fn mark_written(&mut self, at: usize, length: usize) {
-        let end = at + length;
-        let (first, last) = (at.div_ceil(4), end / 4);
-        if first < last {
-            self.written[first..last].fill(0xf);
-        }
-        let edges = (at..end.min(first * 4)).chain((last * 4).max(at)..end);
-        for byte in edges {
-            self.written[byte / 4] |= 1 << (byte % 4);
-        }
-    }
-
-    fn holds(&self, at: usize, length: usize) -> bool {
-        at.checked_add(length)
-            .is_some_and(|end| end <= self.bytes.len())
-    }
-
-    /// Copies to byte `at`; returns false and does nothing if that goes past the end.
-    pub(super) fn write(&mut self, at: usize, from: &[u8]) -> bool {
-        let holds = self.holds(at, from.len());
-        if holds {
-            self.bytes[at..at + from.len()].copy_from_slice(from);
-            self.mark_written(at, from.len());
-        }
-        holds
-    }
-
-    /// Copies from byte `at` on; returns false and does nothing if that goes past the end.
-    pub(super) fn read(&self, at: usize, to: &mut [u8]) -> bool {
-        let holds = self.holds(at, to.len());
-        if holds {
-            to.copy_from_slice(&self.bytes[at..at + to.len()]);
-        }
-        holds
-    }
-
-    /// Copies the first bytes of another one, and whether each was written; returns false and does nothing
-    /// if either is shorter.
-    pub(super) fn copy(&mut self, from: &Bytes, length: usize) -> bool {
-        let holds = self.holds(0, length) && from.holds(0, length);
-        if holds {
-            self.bytes[..length].copy_from_slice(&from.bytes[..length]);
-            for byte in 0..length {
-                let bit = 1 << (byte % 4);
-                self.written[byte / 4] &= !bit;
-                self.written[byte / 4] |= from.written[byte / 4] & bit;
-            }
-        }
-        holds
-    }
-
     /// Whether all of these bytes have been written: 1 to 16 bytes, aligned.
     fn is_written(&self, at: usize, length: usize) -> bool {
         if length < 4 {
@@ -104,6 +55,35 @@ impl Bytes {
         }
         let words = &self.written[at / 4..(at + length).div_ceil(4)];
         words.iter().all(|word| *word == 0xf)
+    }
+}
+
+impl Content for Bytes {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    fn mark_written(&mut self, Range { start, end }: Range<usize>) {
+        let (first, last) = (start.div_ceil(4), end / 4);
+        if first < last {
+            self.written[first..last].fill(0xf);
+        }
+        let edges = (start..end.min(first * 4)).chain((last * 4).max(start)..end);
+        for byte in edges {
+            self.written[byte / 4] |= 1 << (byte % 4);
+        }
+    }
+
+    fn mark_copied(&mut self, from: &Self, bytes: usize) {
+        for byte in 0..bytes {
+            let bit = 1 << (byte % 4);
+            self.written[byte / 4] &= !bit;
+            self.written[byte / 4] |= from.written[byte / 4] & bit;
+        }
     }
 }
 
@@ -167,7 +147,7 @@ impl Region {
         };
         let (begin, end) = self.allowed;
         if at < begin || at + length > end {
-            return Err(Violation::ForeignPart { at, begin, end });
+            return Err(Violation::ForeignPart(at, begin, end));
         }
         Ok(at)
     }
@@ -186,13 +166,7 @@ impl Region {
 
     pub(super) fn store(&mut self, at: usize, bytes: usize, value: u64) {
         self.content.bytes[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
-        if bytes >= 4 {
-            for word in &mut self.content.written[at / 4..(at + bytes) / 4] {
-                *word = 0xf;
-            }
-        } else {
-            self.content.mark_written(at, bytes);
-        }
+        self.content.mark_written(at..at + bytes);
     }
 
     /// Checks and records a lane's read; returns the offset.
@@ -205,7 +179,7 @@ impl Region {
     ) -> Result<usize, Violation> {
         let at = self.check(at, length)?;
         if !self.content.is_written(at, length) {
-            return Err(Violation::UnwrittenMemory { at });
+            return Err(Violation::UnwrittenMemory(at));
         }
         if self.read_only {
             return Ok(at);
@@ -236,7 +210,7 @@ impl Region {
             return Err(Violation::ReadOnly);
         }
         if atomic && !self.content.is_written(at, length) {
-            return Err(Violation::UnwrittenMemory { at });
+            return Err(Violation::UnwrittenMemory(at));
         }
         for word in &mut self.history[at / 4..(at + length).div_ceil(4)] {
             word.no_other_read(lane, time)?;
@@ -262,10 +236,8 @@ impl AccessHistory {
         if self.written == time.now {
             let others = self.writers & !(1 << lane);
             if others != 0 {
-                return Err(Violation::Race {
-                    other: others.trailing_zeros(),
-                    wrote: true,
-                });
+                let other = others.trailing_zeros();
+                return Err(Violation::Race { other, wrote: true });
             }
         } else if self.written != 0 && self.written < time.warp {
             return Err(Violation::RaceOfWarps { wrote: true });
@@ -277,10 +249,8 @@ impl AccessHistory {
         if self.read == time.now {
             let others = self.readers & !(1 << lane);
             if others != 0 {
-                return Err(Violation::Race {
-                    other: others.trailing_zeros(),
-                    wrote: false,
-                });
+                let (other, wrote) = (others.trailing_zeros(), false);
+                return Err(Violation::Race { other, wrote });
             }
         }
         if self.read_before || self.read != 0 && self.read < time.warp {
@@ -309,7 +279,7 @@ impl Memory {
         let is_within = offset >> (REGION_SHIFT - 1) == 0;
         match number.filter(|number| is_within && *number < self.regions.len()) {
             Some(number) => Ok((number, offset)),
-            None => Err(Violation::Unmapped { address }),
+            None => Err(Violation::Unmapped(address)),
         }
     }
 

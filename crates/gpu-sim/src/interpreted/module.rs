@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use smallvec::SmallVec;
+
 /// A program counter: the index of an instruction of a module.
 pub(super) type Pc = u32;
 
@@ -14,6 +16,16 @@ pub(super) enum File {
     Word,
     Long,
     Predicate,
+}
+
+impl File {
+    /// The width of its registers.
+    pub(super) fn width(self) -> Width {
+        match self {
+            File::Word | File::Predicate => Width::Word,
+            File::Long => Width::Long,
+        }
+    }
 }
 
 /// A register, by its file and its index in the file.
@@ -223,12 +235,12 @@ pub(super) enum Op {
     MadWide(Type),
     Mad(Type),
     BitField(Type),
-    Insert(Width),
+    Insert(Type),
     Permute,
     Funnel(Shift, bool),
     /// A bitwise function of three words, given by its truth table.
     Table,
-    Select(Width),
+    Select(Type),
     Compare(Comparison, Type),
     /// A comparison whose result is combined with a third operand by a logic operation.
     CompareAnd(Comparison, Type, Logic),
@@ -266,37 +278,6 @@ pub(super) enum Op {
     Mark(Part),
 }
 
-/// A list of at most `N` numbers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ArrayVec<const N: usize> {
-    count: u8,
-    all: [u32; N],
-}
-
-impl<const N: usize> Default for ArrayVec<N> {
-    fn default() -> Self {
-        ArrayVec {
-            count: 0,
-            all: [0; N],
-        }
-    }
-}
-
-impl<const N: usize> ArrayVec<N> {
-    /// Adds a number; ignored if the list is full, which it never is for any instruction.
-    pub(super) fn push(&mut self, one: u32) {
-        if let Some(place) = self.all.get_mut(usize::from(self.count)) {
-            *place = one;
-            self.count += 1;
-        }
-    }
-
-    #[inline]
-    pub(super) fn as_slice(&self) -> &[u32] {
-        &self.all[..usize::from(self.count)]
-    }
-}
-
 /// The predicate that decides which lanes execute an instruction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guard {
@@ -322,8 +303,8 @@ pub(super) struct Instruction {
     pub(super) line: u32,
     /// The registers that must have been written before, except for operands of [`Op::Select`], and those that the
     /// instruction writes, as numbers over all files.
-    pub(super) reads: ArrayVec<6>,
-    pub(super) writes: ArrayVec<4>,
+    pub(super) reads: SmallVec<[u32; 6]>,
+    pub(super) writes: SmallVec<[u32; 4]>,
 }
 
 /// A call: where its arguments and its result lie in the parameter space.

@@ -8,6 +8,7 @@ use super::module::{CallSite, Extent, File, Module, Register, SPECIAL};
 /// A symbol table.
 type Names<'a, T> = HashMap<&'a str, T>;
 
+#[derive(Default)]
 pub(super) struct Builder<'a> {
     pub(super) module: Module,
     pub(super) issues: Vec<ParseIssue>,
@@ -32,23 +33,12 @@ pub(super) struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(super) fn new() -> Self {
-        let mut module = Module::default();
-        module.sizes[File::Word as usize] = SPECIAL.len() as u32;
-        Self {
-            module,
-            issues: Vec::new(),
+        let mut builder = Self {
             parameters: vec![HashMap::new()],
-            variables: HashMap::new(),
-            shared: Vec::new(),
-            files: HashMap::new(),
-            registers: HashMap::new(),
-            declared: Vec::new(),
-            labels: HashMap::new(),
-            tables: Vec::new(),
-            branches: Vec::new(),
-            indexed_branches: Vec::new(),
-            callees: Vec::new(),
-        }
+            ..Self::default()
+        };
+        builder.module.sizes[File::Word as usize] = SPECIAL.len() as u32;
+        builder
     }
 
     /// The register with this name.

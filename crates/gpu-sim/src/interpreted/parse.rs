@@ -5,11 +5,13 @@
 
 use std::collections::HashMap;
 
+use smallvec::SmallVec;
+
 use super::decode::decode;
 use super::error::{ParseError, ParseIssue};
 use super::flow;
 use super::module::{
-    ArrayVec, Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
+    Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
 };
 use super::names::Builder;
 use super::tokens::{Token, Tokens, number, operand};
@@ -176,10 +178,8 @@ impl<'a> Builder<'a> {
         });
         if self.issues.is_empty() {
             if first == end {
-                return Err(ParseIssue::new(
-                    line,
-                    format!("function {name} without instructions"),
-                ));
+                let what = format!("function {name} without instructions");
+                return Err(ParseIssue::new(line, what));
             }
             let Module { code, tables, .. } = &mut self.module;
             flow::set_reconvergence_points(&mut code[first as usize..], first, tables)?;
@@ -209,10 +209,8 @@ impl<'a> Builder<'a> {
             .checked_mul(unit)
             .filter(|bytes| *bytes <= MOST_PARAMETERS - at);
         let bytes = bytes.ok_or_else(|| {
-            ParseIssue::new(
-                line,
-                format!("more than {MOST_PARAMETERS} bytes of parameters"),
-            )
+            let what = format!("more than {MOST_PARAMETERS} bytes of parameters");
+            ParseIssue::new(line, what)
         })?;
         self.module.parameter_bytes = at + bytes;
         let extent = Extent { at, bytes };
@@ -372,8 +370,8 @@ fn plain(op: Op, line: u32) -> Instruction {
         target: NO_PC,
         reconvergence: NO_PC,
         line,
-        reads: ArrayVec::default(),
-        writes: ArrayVec::default(),
+        reads: SmallVec::new(),
+        writes: SmallVec::new(),
     }
 }
 

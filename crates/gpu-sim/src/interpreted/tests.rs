@@ -1,6 +1,6 @@
 //! Small kernels: what they compute, and which violations are detected.
 
-use gpu_kernels::device::Entry;
+use gpu_kernels::device::{Device as _, Entry};
 
 use super::*;
 use crate::open;

@@ -40,9 +40,8 @@ impl<'a> Tokens<'a> {
     }
 
     pub(super) fn peek(&self) -> Token<'a> {
-        self.all
-            .get(self.at)
-            .map_or(Token::End, |(token, _)| *token)
+        let here = self.all.get(self.at);
+        here.map_or(Token::End, |(token, _)| *token)
     }
 
     /// The line of the next token; at the end, the last line.
@@ -62,10 +61,10 @@ impl<'a> Tokens<'a> {
         let line = self.line();
         match self.take() {
             Token::Word(word) => Ok(word),
-            other => Err(ParseIssue::new(
-                line,
-                format!("a word expected, {other:?} found"),
-            )),
+            other => {
+                let what = format!("a word expected, {other:?} found");
+                Err(ParseIssue::new(line, what))
+            }
         }
     }
 
@@ -80,10 +79,8 @@ impl<'a> Tokens<'a> {
             return Ok(());
         }
         let found = self.peek();
-        Err(ParseIssue::new(
-            self.line(),
-            format!("{word} expected, {found:?} found"),
-        ))
+        let what = format!("{word} expected, {found:?} found");
+        Err(ParseIssue::new(self.line(), what))
     }
 
     /// Skips everything up to and including this word.

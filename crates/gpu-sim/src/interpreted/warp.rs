@@ -157,20 +157,12 @@ impl Machine {
     /// forever. Running the warps one after the other makes no other difference, since none reads what another has
     /// written.
     fn check_barriers(&self, first: &[u32; BARRIERS], end: Pc) -> Result<(), Fault> {
-        for (number, (&first, times)) in (0..).zip(first.iter().zip(self.barriers)) {
-            if times != first {
-                return Err(Fault {
-                    pc: end,
-                    lane: 0,
-                    violation: Violation::BarrierMissed {
-                        number,
-                        times,
-                        first,
-                    },
-                });
-            }
+        let both = first.iter().zip(self.barriers);
+        let mut both = (0..).zip(both.map(|(first, own)| [*first, own]));
+        match both.find(|(_, [first, own])| first != own) {
+            None => Ok(()),
+            Some((number, times)) => Err(Fault(end, 0, Violation::BarrierMissed { number, times })),
         }
-        Ok(())
     }
 
     fn begin(&mut self, module: &Module, launch: &Launch<'_>, [warp, block]: [u32; 2]) {
@@ -246,15 +238,11 @@ impl WarpRun<'_> {
             let full = active == ALL;
             self.counts.issue(pc, Kind::of(instruction.op), full);
             if steps == 0 {
-                return Err(fault(group, Violation::Steps { most: self.steps }));
+                return Err(fault(group, Violation::Steps(self.steps)));
             }
             steps -= 1;
             self.check_registers(instruction, group.mask, mask)
-                .map_err(|lane| Fault {
-                    pc,
-                    lane,
-                    violation: Violation::UnwrittenRegister,
-                })?;
+                .map_err(|lane| Fault(pc, lane, Violation::UnwrittenRegister))?;
             match instruction.op {
                 Op::Branch => {
                     group = branch(group, instruction, mask, &mut waiting)?;
@@ -291,7 +279,13 @@ impl WarpRun<'_> {
                 },
                 _ => {
                     if mask != 0 {
-                        self.step(pc, instruction, group.mask, mask)?;
+                        let group = group.mask;
+                        let step = Step {
+                            instruction,
+                            group,
+                            mask,
+                        };
+                        self.step(pc, step)?;
                     }
                     group.pc += 1;
                 }
@@ -301,26 +295,11 @@ impl WarpRun<'_> {
 
     /// Executes an instruction after which all lanes of the mask stay together.
     #[inline]
-    fn step(
-        &mut self,
-        pc: Pc,
-        instruction: &Instruction,
-        group: u32,
-        mask: u32,
-    ) -> Result<(), Fault> {
-        let step = Step {
-            instruction,
-            group,
-            mask,
-        };
+    fn step(&mut self, pc: Pc, step: Step<'_>) -> Result<(), Fault> {
         let done = self.machine.execute(step, self.memory, self.counts);
-        done.map_err(|(lane, violation)| Fault {
-            pc,
-            lane,
-            violation,
-        })?;
-        for register in instruction.writes.as_slice() {
-            self.machine.written[*register as usize] |= mask;
+        done.map_err(|(lane, violation)| Fault(pc, lane, violation))?;
+        for register in &step.instruction.writes {
+            self.machine.written[*register as usize] |= step.mask;
         }
         Ok(())
     }

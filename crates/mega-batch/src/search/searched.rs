@@ -1,9 +1,7 @@
 //! [`Searched`]: the result of a search for a task, as stored in checkpoints and documents.
 
-use std::fmt;
-
 use arc_dsl::{Grid, Task};
-use arc_search::enumerate::Stopped;
+pub use arc_search::enumerate::Stopped as SearchEnd;
 use arc_search::{Attempt, Found};
 use serde::{Deserialize, Serialize};
 
@@ -31,23 +29,6 @@ pub struct Searched {
     pub seconds: f64,
     /// Bytes of the values. They include those from earlier tasks of the same worker.
     pub bytes: u64,
-}
-
-/// Why an enumeration of calls ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum SearchEnd {
-    /// The maximum number of values was reached.
-    Nodes,
-    /// The maximum number of calls was reached.
-    Calls,
-    /// The memory limit was reached.
-    Memory,
-    /// Nothing was left to call.
-    Exhausted,
-    /// The time limit of the task was reached. The results then depend on the machine.
-    Interrupted,
 }
 
 /// The work that was done for a task.
@@ -144,7 +125,7 @@ impl Searched {
         let attempts = attempts.into_iter().enumerate();
         Self {
             failure: None,
-            stopped: stopped.map(SearchEnd::from),
+            stopped,
             renamed,
             counts: SearchCounts {
                 passes: counts.passes,
@@ -257,31 +238,6 @@ pub fn program_name(rank: usize, id: &str) -> String {
         1 => format!("second_{id}"),
         2 => format!("third_{id}"),
         _ => format!("attempt{}_{id}", rank + 1),
-    }
-}
-
-impl From<Stopped> for SearchEnd {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Nodes => SearchEnd::Nodes,
-            Stopped::Calls => SearchEnd::Calls,
-            Stopped::Memory => SearchEnd::Memory,
-            Stopped::Exhausted => SearchEnd::Exhausted,
-            Stopped::Interrupted => SearchEnd::Interrupted,
-        }
-    }
-}
-
-/// Completes the phrase `ended by ..`.
-impl fmt::Display for SearchEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SearchEnd::Nodes => "the number of nodes",
-            SearchEnd::Calls => "the number of calls",
-            SearchEnd::Memory => "the bound of memory",
-            SearchEnd::Exhausted => "nothing left to call",
-            SearchEnd::Interrupted => "the time for a task",
-        })
     }
 }
 

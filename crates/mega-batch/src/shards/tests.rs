@@ -325,7 +325,7 @@ fn evaluations_of_whole_jobs_are_counted_by_executor() {
     let of_part = result(pairs[0], Some(EvaluatedBy::Machine));
     writer.add(last, Some(&of_part)).unwrap();
     assert_eq!(
-        writer.by[EvaluatedBy::Machine as usize],
+        writer.all.by[EvaluatedBy::Machine as usize],
         pairs.len() as u64 + 1
     );
     let header = Header::new(&(0..1), 0, Backends::default(), writer.whole.by).unwrap();

@@ -10,52 +10,29 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::draws::Draws;
 
-/// One of the eight symmetries of a grid.
+/// One of the eight symmetries of a grid: that of a primitive, or the identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Symmetry {
-    /// Unchanged.
-    Identity,
-    /// A quarter turn clockwise.
-    Rot90,
-    /// A half turn.
-    Rot180,
-    /// A quarter turn anticlockwise.
-    Rot270,
-    /// Mirrored top to bottom.
-    Hmirror,
-    /// Mirrored left to right.
-    Vmirror,
-    /// Transposed.
-    Dmirror,
-    /// Mirrored along the counterdiagonal.
-    Cmirror,
-}
+pub struct Symmetry(Option<Primitive>);
 
 impl Symmetry {
+    /// Unchanged.
+    pub const IDENTITY: Self = Self(None);
+
     /// All of them.
     pub const ALL: [Self; 8] = [
-        Self::Identity,
-        Self::Rot90,
-        Self::Rot180,
-        Self::Rot270,
-        Self::Hmirror,
-        Self::Vmirror,
-        Self::Dmirror,
-        Self::Cmirror,
+        Self::IDENTITY,
+        Self(Some(Primitive::Rot90)),
+        Self(Some(Primitive::Rot180)),
+        Self(Some(Primitive::Rot270)),
+        Self(Some(Primitive::Hmirror)),
+        Self(Some(Primitive::Vmirror)),
+        Self(Some(Primitive::Dmirror)),
+        Self(Some(Primitive::Cmirror)),
     ];
 
     /// The primitive that applies it; `None` for the identity.
     pub fn primitive(self) -> Option<Primitive> {
-        match self {
-            Self::Identity => None,
-            Self::Rot90 => Some(Primitive::Rot90),
-            Self::Rot180 => Some(Primitive::Rot180),
-            Self::Rot270 => Some(Primitive::Rot270),
-            Self::Hmirror => Some(Primitive::Hmirror),
-            Self::Vmirror => Some(Primitive::Vmirror),
-            Self::Dmirror => Some(Primitive::Dmirror),
-            Self::Cmirror => Some(Primitive::Cmirror),
-        }
+        self.0
     }
 
     /// Its name: that of its primitive, or `identity`.
@@ -71,33 +48,32 @@ impl Symmetry {
     /// The inverse.
     #[must_use]
     pub fn inverse(self) -> Self {
-        match self {
-            Self::Rot90 => Self::Rot270,
-            Self::Rot270 => Self::Rot90,
-            own => own,
+        match self.0 {
+            Some(Primitive::Rot90) => Self(Some(Primitive::Rot270)),
+            Some(Primitive::Rot270) => Self(Some(Primitive::Rot90)),
+            _ => self,
         }
     }
 
     /// Whether it exchanges rows and columns.
     pub fn turns(self) -> bool {
-        matches!(
-            self,
-            Self::Rot90 | Self::Rot270 | Self::Dmirror | Self::Cmirror
-        )
+        use Primitive as P;
+        matches!(self.0, Some(P::Rot90 | P::Rot270 | P::Dmirror | P::Cmirror))
     }
 
     /// The source cell, in a grid of this height and width, of the cell at row `i` and column `j` of the result.
     #[inline]
     pub fn source(self, (height, width): (usize, usize), i: usize, j: usize) -> (usize, usize) {
-        match self {
-            Self::Identity => (i, j),
-            Self::Rot90 => (height - 1 - j, i),
-            Self::Rot180 => (height - 1 - i, width - 1 - j),
-            Self::Rot270 => (j, width - 1 - i),
-            Self::Hmirror => (height - 1 - i, j),
-            Self::Vmirror => (i, width - 1 - j),
-            Self::Dmirror => (j, i),
-            Self::Cmirror => (height - 1 - j, width - 1 - i),
+        use Primitive as P;
+        match self.0 {
+            Some(P::Rot90) => (height - 1 - j, i),
+            Some(P::Rot180) => (height - 1 - i, width - 1 - j),
+            Some(P::Rot270) => (j, width - 1 - i),
+            Some(P::Hmirror) => (height - 1 - i, j),
+            Some(P::Vmirror) => (i, width - 1 - j),
+            Some(P::Dmirror) => (j, i),
+            Some(P::Cmirror) => (height - 1 - j, width - 1 - i),
+            _ => (i, j),
         }
     }
 
@@ -187,7 +163,7 @@ impl Augmentation {
     /// The identity.
     pub fn none() -> Self {
         Self {
-            symmetry: Symmetry::Identity,
+            symmetry: Symmetry::IDENTITY,
             colours: AS_THEY_ARE,
             order: Vec::new(),
         }
@@ -422,7 +398,7 @@ mod tests {
         for number in 0..50 {
             let drawn = Augmentation::drawn(1, number, &changes, 4);
             assert_eq!((drawn.colours[0], drawn.colours[5]), (0, 5));
-            assert!(drawn.order.is_empty() && drawn.symmetry == Symmetry::Identity);
+            assert!(drawn.order.is_empty() && drawn.symmetry == Symmetry::IDENTITY);
         }
     }
 

@@ -1,26 +1,10 @@
 //! Decodes loads, stores, atomic accesses and address conversions.
 
-use super::super::module::{Access, Atomic, File, Op, Space, Type, Width};
+use super::super::module::{Access, Atomic, File, Op, Space};
 use super::super::tokens::Operand;
-use super::Decoder;
-use super::types::small;
+use super::{Decoder, small};
 
 impl Decoder<'_, '_> {
-    pub(super) fn address(&mut self, parts: &[&str]) -> Option<Op> {
-        let op = match parts {
-            ["shared", "u64"] => Op::GenericOfShared,
-            ["to", "shared", "u64"] => Op::SharedOfGeneric,
-            ["to", "global" | "const", "u64"] | ["global" | "const", "u64"] => {
-                let (width, signed) = (Width::Long, false);
-                return self.unary("mov", Type { width, signed });
-            }
-            _ => return None,
-        };
-        self.to(File::Long)?;
-        self.from(0, Width::Long)?;
-        Some(op)
-    }
-
     /// Decodes the address: a register, which becomes the last source operand, or a name, with an offset.
     pub(super) fn address_operand(&mut self, access: &mut Access) -> Option<()> {
         let Operand::Address(name, offset) = *self.operand()? else {
@@ -48,9 +32,9 @@ impl Decoder<'_, '_> {
 
     /// Decodes the data operand of an access. A register may be wider than the value loaded into it or stored from it.
     pub(super) fn data(&mut self, access: &mut Access, load: bool) -> Option<()> {
-        let elements = match self.operand()?.clone() {
-            Operand::Vector(all) => all,
-            one => vec![one],
+        let elements = match self.operand()? {
+            Operand::Vector(all) => all.as_slice(),
+            one => std::slice::from_ref(one),
         };
         if elements.len() != usize::from(access.elements) {
             return None;
@@ -62,50 +46,41 @@ impl Decoder<'_, '_> {
         if access.file == File::Word && registers.map(|r| r.file).eq([File::Long]) {
             access.file = File::Long;
         }
-        let width = if access.file == File::Long {
-            Width::Long
-        } else {
-            Width::Word
-        };
         // An unwritten register may be passed on as a parameter, as the padding of structures is; only loading it fails.
         let checked = access.space != Space::Parameter;
         for (number, element) in elements.iter().enumerate() {
             match (load, element) {
                 (true, Operand::Name(name)) => self.writes(access.file, number, name)?,
                 (true, _) => return None,
-                (false, element) => self.source(element, number, width, checked)?,
+                (false, element) => self.source(element, number, access.file.width(), checked)?,
             }
         }
         Some(())
     }
 
-    pub(super) fn memory(&mut self, parts: &[&str], load: bool) -> Option<()> {
+    pub(super) fn memory(&mut self, parts: &[&str], load: bool) -> Option<Op> {
         let mut access = access_of(parts)?;
-        if access.space == Space::Constant && !load {
-            return None;
-        }
         if load {
             self.data(&mut access, true)?;
             self.address_operand(&mut access)?;
-            self.into.op = Op::Load(access);
-        } else {
-            self.address_operand(&mut access)?;
-            self.data(&mut access, false)?;
-            self.into.op = Op::Store(access);
+            return Some(Op::Load(access));
         }
-        Some(())
+        self.address_operand(&mut access)?;
+        self.data(&mut access, false)?;
+        (access.space != Space::Constant).then_some(Op::Store(access))
     }
 
-    pub(super) fn atomic(&mut self, name: &str, parts: &[&str]) -> Option<()> {
-        let (ty, before) = parts.split_last()?;
-        let (operation, before) = before.split_last()?;
-        let given = name == "atom";
-        let mut spaces = before
-            .iter()
-            .filter(|part| !matches!(**part, "relaxed" | "gpu" | "cta"));
-        let space: Vec<&str> = spaces.by_ref().copied().chain([*ty]).collect();
-        let mut access = access_of(&space)?;
-        let atomic = match *operation {
+    pub(super) fn atomic(
+        &mut self,
+        returns: bool,
+        before: &[&str],
+        operation: &str,
+        ty: &str,
+    ) -> Option<Op> {
+        let before = before.iter().copied();
+        let space = before.filter(|part| !matches!(*part, "relaxed" | "gpu" | "cta"));
+        let mut access = access_of(&space.chain([ty]).collect::<Vec<_>>())?;
+        let atomic = match operation {
             "add" => Atomic::Add,
             "and" => Atomic::And,
             "or" => Atomic::Or,
@@ -124,21 +99,16 @@ impl Decoder<'_, '_> {
         if !fits {
             return None;
         }
-        if given {
+        if returns {
             self.data(&mut access, true)?;
         }
         self.address_operand(&mut access)?;
-        let width = if access.file == File::Long {
-            Width::Long
-        } else {
-            Width::Word
-        };
+        let width = access.file.width();
         self.from(0, width)?;
         if atomic == Atomic::CompareAndSwap {
             self.from(1, width)?;
         }
-        self.into.op = Op::Atomic(atomic, access, given);
-        Some(())
+        Some(Op::Atomic(atomic, access, returns))
     }
 }
 

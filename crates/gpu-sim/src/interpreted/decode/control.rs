@@ -5,13 +5,12 @@ use super::super::tokens::Operand;
 use super::Decoder;
 
 impl Decoder<'_, '_> {
-    pub(super) fn branch(&mut self) -> Option<()> {
+    pub(super) fn branch(&mut self) -> Option<Op> {
         let Operand::Name(label) = *self.operand()? else {
             return None;
         };
         self.builder.branch_to(self.into.line, label);
-        self.into.op = Op::Branch;
-        Some(())
+        Some(Op::Branch)
     }
 
     pub(super) fn branch_by_index(&mut self, uniform: bool) -> Option<Op> {
@@ -23,7 +22,7 @@ impl Decoder<'_, '_> {
         Some(Op::IndexedBranch(uniform))
     }
 
-    pub(super) fn call(&mut self) -> Option<()> {
+    pub(super) fn call(&mut self) -> Option<Op> {
         let (result, name, list) = match self.operands {
             [
                 Operand::List(result),
@@ -35,9 +34,6 @@ impl Decoder<'_, '_> {
             [Operand::Name(name)] => (None, *name, &[][..]),
             _ => return None,
         };
-        if self.into.guard.is_some() {
-            return None;
-        }
         self.at = self.operands.len();
         let places = list.iter().map(|name| self.builder.extent_of(name));
         let arguments = places.collect::<Option<Vec<_>>>()?;
@@ -47,7 +43,6 @@ impl Decoder<'_, '_> {
         };
         let line = self.into.line;
         self.into.target = self.builder.call_of(line, name, arguments, result);
-        self.into.op = Op::Call;
-        Some(())
+        Some(Op::Call)
     }
 }

@@ -5,7 +5,7 @@ use super::super::tokens::Operand;
 use super::Decoder;
 
 impl Decoder<'_, '_> {
-    pub(super) fn shuffle(&mut self, mode: &str) -> Option<()> {
+    pub(super) fn shuffle(&mut self, mode: &str) -> Option<Op> {
         let shuffle = match mode {
             "up" => Shuffle::Up,
             "down" => Shuffle::Down,
@@ -25,8 +25,7 @@ impl Decoder<'_, '_> {
         for number in 0..4 {
             self.from(number, Width::Word)?;
         }
-        self.into.op = Op::Shuffle(shuffle);
-        Some(())
+        Some(Op::Shuffle(shuffle))
     }
 
     pub(super) fn vote(&mut self, mode: &str, ty: &str) -> Option<Op> {
