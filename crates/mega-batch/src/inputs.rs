@@ -408,12 +408,12 @@ fn is_ignored(name: &str) -> bool {
 pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     let unreadable = |error| unreadable(file, &error);
     if is_standard_input(file) {
-        return read_open(file, io::stdin().lock());
+        return read_open(file, io::stdin().lock(), 0);
     }
     // Before opening: opening a pipe would wait for its writer.
     let metadata = fs::metadata(file).map_err(unreadable)?;
     if is_descriptor(file) && !metadata.is_file() && !metadata.is_dir() {
-        return read_open(file, File::open(file).map_err(unreadable)?);
+        return read_open(file, File::open(file).map_err(unreadable)?, 0);
     }
     if !metadata.is_file() {
         let found = file_kind(metadata.file_type());
@@ -422,25 +422,19 @@ pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
             format!("expected a file, found {found}"),
         ));
     }
-    let mut bytes = Vec::new();
-    if metadata.len() <= MAX_FILE_BYTES {
-        let reader = File::open(file).map_err(unreadable)?;
-        // The file may have grown since.
-        let mut reader = reader.take(MAX_FILE_BYTES + 1);
-        let reserved = bytes.try_reserve_exact(metadata.len() as usize + 1);
-        reserved.map_err(|_| unreadable(io::ErrorKind::OutOfMemory.into()))?;
-        reader.read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 <= MAX_FILE_BYTES {
-            return Ok(bytes);
-        }
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(too_large(file, metadata.len()));
     }
-    Err(too_large(file, metadata.len().max(bytes.len() as u64)))
+    let reader = File::open(file).map_err(unreadable)?;
+    read_open(file, reader, metadata.len() as usize)
 }
 
-/// Reads an open file to its end.
-fn read_open(file: &Path, reader: impl Read) -> Result<Vec<u8>, InputError> {
+/// Reads an open file, which may have grown since it had this many bytes, to its end.
+fn read_open(file: &Path, reader: impl Read, size: usize) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
-    let read = reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let reserved = bytes.try_reserve_exact(size + 1);
+    let reserved = reserved.map_err(|_| io::ErrorKind::OutOfMemory.into());
+    let read = reserved.and_then(|()| reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     match read {
         Err(error) => Err(unreadable(file, &error)),
         Ok(read) if read as u64 > MAX_FILE_BYTES => Err(too_large(file, read as u64)),

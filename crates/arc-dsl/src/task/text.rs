@@ -60,11 +60,19 @@ pub(super) fn without_strings(
     is_kept: impl Fn(&str, &str) -> bool,
     holds_grids: impl Fn(&str) -> bool,
 ) -> Cow<'_, [u8]> {
-    let begins = |part: &[u8]| {
-        matches!(part, [b'"', b'[' | b'{' | b' ' | b'\\', _])
-            || matches!(part, [b' ' | b':' | b'[', b'"', b'0'..=b'9' | b'|' | b'('])
+    // Most texts hold none, and are not gone through string by string.
+    let is_under_key = |start: usize| {
+        let is_between = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'[' | b':');
+        let between = text[..start].iter().rev().take_while(is_between).count();
+        let key = &text[..start - between];
+        key.ends_with(b"put\"") || key.ends_with(b"puts\"")
     };
-    if !text.windows(3).any(begins) {
+    let begins = |(start, pair): (usize, &[u8])| match pair {
+        [b'"', b'[' | b'{' | b' ' | b'\\'] => true,
+        [b'"', b'0'..=b'9' | b'|' | b'('] => is_under_key(start),
+        _ => false,
+    };
+    if !text.windows(2).enumerate().any(begins) {
         return Cow::Borrowed(text);
     }
     let (mut made, mut done, mut at, mut key) = (Vec::new(), 0, 0, String::new());
@@ -120,7 +128,7 @@ pub(super) fn without_strings(
 /// `((1, 2), (3, 4))`; `None` if it means something else.
 fn rows_of(text: &str) -> Option<Vec<String>> {
     let has_more = |several: &&str| text.trim().contains(*several);
-    if ["\n\n", "[[[", "((("].iter().any(|it| has_more(&it)) {
+    if ["\n\n", "[[[", "((("].iter().any(has_more) {
         return None;
     }
     let is_between = |c: char| c.is_whitespace() || "[](),".contains(c);

@@ -476,25 +476,30 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
             assert_eq!(file.tasks[0].task.test, whole.test);
         }
     }
-    // What may be a model's answer is none of the task's outputs.
-    for beside in [
-        format!(r#""test": [{{"input": {question}}}], "output": {one}"#),
-        format!(r#""test": [{{"input": {question}, "output": null}}]"#),
-        format!(r#""test": [{{"input": {question}}}], "answer": "[1, 2]""#),
-    ] {
-        let task = Task::from_json("a1", format!("{{{train}, {beside}}}").as_bytes()).unwrap();
-        assert_eq!(
-            (task.test.len(), &task.test[0].output),
-            (1, &None),
-            "{beside}"
-        );
-    }
     // Outputs may not be known.
     let text = format!(
         r#"{{"example_inputs": [{one}], "example_outputs": [{two}], "question_inputs": {question}}}"#
     );
     let task = Task::from_json("a1", text.as_bytes()).unwrap();
     assert_eq!((task.test.len(), &task.test[0].output), (1, &None));
+}
+
+/// What may be a model's answer is none of the task's outputs.
+#[test]
+fn outputs_beside_test_pairs_are_not_read() {
+    for beside in [
+        r#""test": [{"input": [[5]]}], "output": [[6]]"#,
+        r#""test": [{"input": [[5]], "output": null}], "prediction": [[6]]"#,
+        r#""test": [{"input": [[5]]}], "answer": "[6]""#,
+    ] {
+        let text = format!(r#"{{"train": [{{"input": [[1]], "output": [[2]]}}], {beside}}}"#);
+        let task = Task::from_json("a1", text.as_bytes()).unwrap();
+        assert_eq!(
+            (task.test.len(), &task.test[0].output),
+            (1, &None),
+            "{beside}"
+        );
+    }
 }
 
 #[test]
@@ -915,6 +920,24 @@ fn what_services_return_is_searched_for_answers() {
     assert_eq!((file.programs.len(), file.errors.len()), (0, 1));
 }
 
+/// Checks which tasks the programs of a JSON value are of, and whether it says so.
+#[track_caller]
+fn check_programs(text: &Value, program: &str, tasks: &str, is_said: bool) {
+    let file = TaskFile::read("all", text.to_string().as_bytes());
+    let found: Vec<_> = file.programs.iter().map(|it| it.task.as_str()).collect();
+    assert_eq!(
+        (found.join(" "), &file.errors[..]),
+        (tasks.to_owned(), &[][..]),
+        "{text}"
+    );
+    assert!(
+        file.programs
+            .iter()
+            .all(|it| it.text == program && it.is_said == is_said),
+        "{text}"
+    );
+}
+
 #[test]
 fn programs_stand_beside_other_things_and_under_other_keys() {
     let program = "def solve(I):\n    return vmirror(I)";
@@ -974,6 +997,27 @@ fn programs_stand_beside_other_things_and_under_other_keys() {
             "a1",
             true,
         ),
+        // The program of a task without an id is the task's.
+        (
+            json!({ "examples": [[[[1]], [[1]]]], "source": program }),
+            "all",
+            true,
+        ),
+        (json!({ "code": program }), "all", false),
+        (
+            json!([{ "code": program, "score": 1 }, { "code": program }]),
+            "all_0 all_1",
+            false,
+        ),
+    ] {
+        check_programs(&text, program, tasks, is_said);
+    }
+}
+
+#[test]
+fn rows_of_programs_may_be_split_and_nested() {
+    let program = "def solve(I):\n    return vmirror(I)";
+    for (text, tasks, is_said) in [
         (
             json!({ "train": [{ "task": "a1", "source": program }], "test": [{ "task": "b2", "code": program }] }),
             "b2 a1",
@@ -1010,32 +1054,8 @@ fn programs_stand_beside_other_things_and_under_other_keys() {
             false,
         ),
         (json!([program, program]), "all_0 all_1", false),
-        // The program of a task without an id is the task's.
-        (
-            json!({ "examples": [[[[1]], [[1]]]], "source": program }),
-            "all",
-            true,
-        ),
-        (json!({ "code": program }), "all", false),
-        (
-            json!([{ "code": program, "score": 1 }, { "code": program }]),
-            "all_0 all_1",
-            false,
-        ),
     ] {
-        let file = TaskFile::read("all", text.to_string().as_bytes());
-        let found: Vec<_> = file.programs.iter().map(|it| it.task.as_str()).collect();
-        assert_eq!(
-            (found.join(" "), &file.errors[..]),
-            (tasks.to_owned(), &[][..]),
-            "{text}"
-        );
-        assert!(
-            file.programs
-                .iter()
-                .all(|it| it.text == program && it.is_said == is_said),
-            "{text}"
-        );
+        check_programs(&text, program, tasks, is_said);
     }
 }
 
