@@ -139,16 +139,18 @@ pub(crate) fn packed(data: &[u8]) {
     assert_eq!(again.ok(), Some(written));
 }
 
-/// A file of tasks and programs, in whatever it is packed: what is wrong with it is told.
+/// A file of tasks and programs, in whatever it is packed, also as rows and as a notebook: what is wrong with it is told.
 pub(crate) fn input_file(data: &[u8]) {
     let folder = folder();
-    let path = folder.path().join("input");
-    fs::write(&path, data).expect("a file in a temporary folder");
-    let paths = [path];
-    let tasks = inputs::read_tasks(&paths, &[]);
-    let programs = inputs::read_programs(&paths, &Reading::default());
-    for told in [tasks.errors, tasks.notes, programs.errors, programs.notes].concat() {
-        assert!(!told.message.is_empty() && !told.to_string().contains('\n'));
+    for name in ["input", "input.jsonl", "input.ipynb"] {
+        let path = folder.path().join(name);
+        fs::write(&path, data).expect("a file in a temporary folder");
+        let paths = [path];
+        let tasks = inputs::read_tasks(&paths, &[]);
+        let programs = inputs::read_programs(&paths, &Reading::default());
+        for told in [tasks.errors, tasks.notes, programs.errors, programs.notes].concat() {
+            assert!(!told.message.is_empty() && !told.to_string().contains('\n'));
+        }
     }
 }
 

@@ -87,7 +87,7 @@ pub use spelling::misspelt;
 pub use task::{
     FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
     Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
-    bare_id, broken_json, utf8,
+    bare_id, broken_json, is_arc_id, utf8,
 };
 pub use task_ids::{OwnTask, TaskIds, says_no_task, says_nothing};
 pub use text::{

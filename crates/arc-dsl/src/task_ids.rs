@@ -12,6 +12,8 @@ const SAYING_NOTHING: &[&str] = &["solve", "transform", "main", "p", "program"];
 const COMMON_NAMES: &[&str] = &[
     "answer",
     "arc",
+    "attempt",
+    "candidate",
     "challenge",
     "code",
     "data",
@@ -79,11 +81,13 @@ impl<'a> OwnTask<'a> {
 ///
 /// It is the longest id that occurs in the program's name, at its end or delimited by `_` or other signs. If there is
 /// none, or if the name is `solve`, `transform`, `main`, `p` or `program`, the file name without the extension is
-/// searched in the same way, and then the folder's, if the file's name is one like `solution`. A comment `# task: ID`
+/// searched in the same way, and then the folder's, if the file's name is one like `solution` or `attempt_1`, or a
+/// number. A comment `# task: ID`
 /// above the program takes precedence over all of them.
 ///
 /// Tasks whose files have the same name in several folders have ids such as `easy/7`. A program with `7` in its name is
-/// for those in whose folder its own file is, otherwise for each of them.
+/// for the one whose folder its name has too, as in `easy_7`, for those in whose folder its own file is, otherwise for
+/// each of them.
 ///
 /// A name with a second id beside the longest one belongs to neither; numbers of fewer than eight digits beside another
 /// id do not count as ids. Of several versions of a task, such as `007bbfb7` and `007bbfb7_v2`, a program belongs to
@@ -176,12 +180,13 @@ impl<'a> TaskIds<'a> {
                 .collect();
             folders.windows(own.len().max(1)).any(|part| part == own)
         };
+        let stem = source.file_stem().unwrap_or_default().to_string_lossy();
+        let names = format!("_{}/_{stem}", program.name());
+        let is_named = |id: &&&str| names.contains(&format!("_{}", id.replace('/', "_")));
+        let named: Vec<_> = ids.iter().filter(is_named).copied().collect();
         let beside: Vec<_> = ids.iter().filter(is_beside).copied().collect();
-        if beside.is_empty() {
-            ids.clone()
-        } else {
-            beside
-        }
+        let meant = [named, beside].into_iter().find(|it| !it.is_empty());
+        meant.unwrap_or_else(|| ids.clone())
     }
 
     /// The task that a program belongs to, or the last part of its id.
@@ -197,7 +202,9 @@ impl<'a> TaskIds<'a> {
             let stem = file.file_stem()?.to_string_lossy();
             let of_folder = || {
                 let folder = file.parent()?.file_name()?.to_string_lossy();
-                says_no_task(&stem).then(|| self.within(&folder))?
+                let is_number = |c: char| c.is_ascii_digit() || "_-".contains(c);
+                let word = stem.trim_end_matches(is_number);
+                (word.is_empty() || says_no_task(word)).then(|| self.within(&folder))?
             };
             self.within(&stem).or_else(of_folder)
         };
@@ -377,6 +384,9 @@ mod tests {
             ("solve", "mine_row_swap_7/solve.py", Some("row_swap_7")),
             ("solve", "11aa22bb/row_swap_7.py", Some("row_swap_7")),
             ("solve", "11aa22bb/flip.py", None),
+            ("solve", "11aa22bb/attempt_1.py", Some("11aa22bb")),
+            ("solve", "11aa22bb/Solution2.py", Some("11aa22bb")),
+            ("solve", "11aa22bb/0.py", Some("11aa22bb")),
             (
                 "solve_row_swap_7",
                 "11aa22bb/solution.py",
@@ -404,6 +414,10 @@ mod tests {
             ("solve", "/x/hard/7.py", &["hard/7"]),
             ("solve", "hard/7/solution.py", &["hard/7"]),
             ("solve_hard/7", "p.py", &["hard/7"]),
+            ("solve_hard_7", "p.py", &["hard/7"]),
+            ("solve_hard_7", "easy/p.py", &["hard/7"]),
+            ("solve_uneasy_7", "p.py", &["easy/7", "hard/7"]),
+            ("solve", "easy_7.py", &["easy/7"]),
             ("solve_8", "p.py", &["hard/8"]),
             ("solve_9", "b/p.py", &["a/b/9", "c/b/9"]),
             ("solve_9", "c/b/p.py", &["c/b/9"]),

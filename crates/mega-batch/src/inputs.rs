@@ -6,7 +6,8 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{ParseError, Program, TaskError, says_no_task, utf8};
+pub(crate) use arc_dsl::is_arc_id;
+use arc_dsl::{ParseError, Program, TaskError, TaskFile, says_no_task, utf8};
 use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
@@ -169,7 +170,7 @@ const PACKED_EXTENSIONS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
 const JSON_EXTENSIONS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".jsonlines"];
 
 /// The extensions of tables, whose rows are read as lines of JSON.
-const TABLE_EXTENSIONS: [&str; 3] = [".parquet", ".arrow", ".feather"];
+const TABLE_EXTENSIONS: [&str; 5] = [".parquet", ".parq", ".pq", ".arrow", ".feather"];
 
 /// Whether a file in a folder or an archive counts as JSON, by its name.
 fn is_json(name: &str) -> bool {
@@ -177,10 +178,23 @@ fn is_json(name: &str) -> bool {
         || cfg!(feature = "tables") && ends_with_one(name, &TABLE_EXTENSIONS)
 }
 
-/// Whether a file in a folder or an archive counts as Python, by its name.
-fn is_python(name: &str) -> bool {
-    ends_with_one(name, &[".py"])
+/// What a file of JSON, or a table as lines of JSON, holds.
+fn task_file(file: &Path, json: &[u8]) -> TaskFile {
+    let name = file.to_string_lossy();
+    if ends_with_one(&name, &JSON_EXTENSIONS[1..]) || ends_with_one(&name, &TABLE_EXTENSIONS) {
+        TaskFile::read_rows(&stem(file), json)
+    } else {
+        TaskFile::read(&stem(file), json)
+    }
 }
+
+/// Whether a file in a folder or an archive counts as Python, by its name: a module or a notebook.
+fn is_python(name: &str) -> bool {
+    ends_with_one(name, &[".py", NOTEBOOK])
+}
+
+/// The extension of notebooks.
+const NOTEBOOK: &str = ".ipynb";
 
 /// Whether the name is that of an archive that is read: zip, or tar in any compression.
 fn is_archive(name: &str) -> bool {
@@ -195,9 +209,41 @@ fn is_other_archive(name: &str) -> bool {
 
 /// Whether the name is that of data in a form that is not read.
 fn is_other_data(name: &str) -> bool {
-    const DATA: [&str; 18] = [
-        ".csv", ".db", ".h5", ".hdf5", ".ipynb", ".jsonc", ".json5", ".msgpack", ".npy", ".npz",
-        ".orc", ".pickle", ".pkl", ".sqlite", ".tsv", ".xlsx", ".yaml", ".yml",
+    const DATA: [&str; 34] = [
+        ".avro",
+        ".bson",
+        ".cbor",
+        ".csv",
+        ".db",
+        ".dill",
+        ".duckdb",
+        ".h5",
+        ".hdf5",
+        NOTEBOOK,
+        ".joblib",
+        ".jsonc",
+        ".json5",
+        ".lance",
+        ".mat",
+        ".msgpack",
+        ".npy",
+        ".npz",
+        ".orc",
+        ".pickle",
+        ".pkl",
+        ".pt",
+        ".pth",
+        ".rds",
+        ".safetensors",
+        ".sqlite",
+        ".sqlite3",
+        ".tfrecord",
+        ".tsv",
+        ".xls",
+        ".xlsx",
+        ".xml",
+        ".yaml",
+        ".yml",
     ];
     let is_data = ends_with_one(name, &DATA) || ends_with_one(name, &TABLE_EXTENSIONS);
     is_data || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")
@@ -250,11 +296,6 @@ fn id_of_folder(file: &Path, is_found: bool) -> Option<String> {
     let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
     let is_id = is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name);
     (is_id && says_no_task(&stem(file))).then_some(name)
-}
-
-/// Whether it is an id of the ARC data: eight hexadecimal digits.
-pub(crate) fn is_arc_id(name: &str) -> bool {
-    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The contents of a folder and its subfolders.
@@ -367,12 +408,12 @@ fn is_ignored(name: &str) -> bool {
 pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     let unreadable = |error| unreadable(file, &error);
     if is_standard_input(file) {
-        return read_open(file, io::stdin().lock());
+        return read_open(file, io::stdin().lock(), 0);
     }
     // Before opening: opening a pipe would wait for its writer.
     let metadata = fs::metadata(file).map_err(unreadable)?;
     if is_descriptor(file) && !metadata.is_file() && !metadata.is_dir() {
-        return read_open(file, File::open(file).map_err(unreadable)?);
+        return read_open(file, File::open(file).map_err(unreadable)?, 0);
     }
     if !metadata.is_file() {
         let found = file_kind(metadata.file_type());
@@ -381,25 +422,19 @@ pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
             format!("expected a file, found {found}"),
         ));
     }
-    let mut bytes = Vec::new();
-    if metadata.len() <= MAX_FILE_BYTES {
-        let reader = File::open(file).map_err(unreadable)?;
-        // The file may have grown since.
-        let mut reader = reader.take(MAX_FILE_BYTES + 1);
-        let reserved = bytes.try_reserve_exact(metadata.len() as usize + 1);
-        reserved.map_err(|_| unreadable(io::ErrorKind::OutOfMemory.into()))?;
-        reader.read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 <= MAX_FILE_BYTES {
-            return Ok(bytes);
-        }
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(too_large(file, metadata.len()));
     }
-    Err(too_large(file, metadata.len().max(bytes.len() as u64)))
+    let reader = File::open(file).map_err(unreadable)?;
+    read_open(file, reader, metadata.len() as usize)
 }
 
-/// Reads an open file to its end.
-fn read_open(file: &Path, reader: impl Read) -> Result<Vec<u8>, InputError> {
+/// Reads an open file, which may have grown since it had this many bytes, to its end.
+fn read_open(file: &Path, reader: impl Read, size: usize) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
-    let read = reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let reserved = bytes.try_reserve_exact(size + 1);
+    let reserved = reserved.map_err(|_| io::ErrorKind::OutOfMemory.into());
+    let read = reserved.and_then(|()| reader.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     match read {
         Err(error) => Err(unreadable(file, &error)),
         Ok(read) if read as u64 > MAX_FILE_BYTES => Err(too_large(file, read as u64)),

@@ -12,25 +12,26 @@ use super::error::TaskError;
 use super::seeds::{InputSeed, OutputSeed, PairSeed, PairsSeed};
 use super::solutions::Solutions;
 use super::structure::{
-    Entries, TASK, attempts, described, entries_of, is_grid, is_object, is_pairs, is_strings, keys,
-    known_as,
+    Entries, TASK, attempts, described, entries_of, has_key, is_grid, is_object, is_pairs,
+    is_strings, keys, known_as, nesting,
 };
-use super::text::{JsonKind, Places, Text, kind_of, shortened, without_strings};
+use super::text::{JsonKind, Places, Text, first_of, kind_of, shortened, without_strings};
 use super::{OtherSplit, Pair, Task};
 
 mod ids;
 mod layouts;
 mod programs;
 
-pub use ids::bare_id;
 use ids::{TaskName, id_in, id_under, own_id, said_id, says_id};
+pub use ids::{bare_id, is_arc_id};
 use layouts::{
-    LABEL, LISTED, MAX_DEPTH, ROW, are_solutions, column, has_tasks, holds_tasks, is_alone,
-    is_columns, is_example_pairs, is_examples, is_fewshots, is_list_of_tasks, is_listed, is_task,
-    is_training, is_wrapper, rows_of_columns, rows_under, side_of, test_index, wrapped,
+    LABEL, LISTED, MAX_DEPTH, ROW, are_rows, are_solutions, column, has_rows, has_tasks,
+    holds_pairs, holds_tasks, is_alone, is_columns, is_examples, is_list_of_tasks, is_listed,
+    is_renamed, is_task, is_wrapper, rows_of_columns, side_of, side_of_test, split_of, test_index,
+    wrapped,
 };
 use programs::{
-    FIRST_ANSWER, NamedProgram, holds_programs, is_program, no_text, program, rank_of,
+    FIRST_ANSWER, NamedProgram, holds_programs, is_program, no_text, of_lines, program, rank_of,
     shows_program, text_of_program,
 };
 
@@ -141,6 +142,16 @@ impl TaskFile {
     /// (`says_little`).
     #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
+        Self::named(TaskName::OfFile(name), text)
+    }
+
+    /// The same for a file of rows, which give their ids even if there is only one.
+    #[must_use]
+    pub fn read_rows(name: &str, text: &[u8]) -> Self {
+        Self::named(TaskName::OfRow(name), text)
+    }
+
+    fn named(name: TaskName<'_>, text: &[u8]) -> Self {
         let mut file = Self::default();
         // A model's answer may be JSON.
         let is_kept = |key: &str, text: &str| {
@@ -148,8 +159,9 @@ impl TaskFile {
                 && is_program(text)
                 && !text.contains("\"role\"")
         };
-        match Text::new(&without_strings(text, is_kept)) {
-            Ok(text) => file.value(&text, TaskName::OfFile(name)),
+        let holds_grids = |key: &str| side_of(key).is_some() || column(key).is_some();
+        match Text::new(&without_strings(text, is_kept, holds_grids)) {
+            Ok(text) => file.value(&text, name),
             Err(error) => file.errors.push(error),
         }
         if !(file.tasks.is_empty() && file.programs.is_empty()) {
@@ -162,25 +174,30 @@ impl TaskFile {
         file
     }
 
-    /// Says in errors that programs were expected, where tasks were not.
-    pub fn expect_programs(&mut self) {
+    /// Says in errors that programs were expected, where tasks were not. Returns the first error about the text of a
+    /// program, if there is one.
+    pub fn expect_programs(&mut self) -> Option<TaskError> {
+        let first = self.of_programs.first().map(|(_, error)| error.clone());
         for (at, error) in self.of_programs.drain(..) {
             self.errors[at] = error;
         }
         for error in &mut self.errors {
             let message = error.message.replace(TASK, PROGRAM);
-            error.message = message.replace("a list of pairs or tasks", "a list of programs");
+            error.message = message
+                .replace("a list of pairs or tasks", "a list of programs")
+                .replace("something else than pairs and tasks", "something else");
         }
+        first
     }
 
     fn value(&mut self, text: &Text<'_>, id: TaskName<'_>) {
         match kind_of(text.json) {
             JsonKind::Object => self.object(text, id, 0),
             JsonKind::List => self.list(text, id),
-            JsonKind::Null | JsonKind::Other => {
-                let (_, error) = text.entries(TASK);
-                self.errors.extend(error);
-            }
+            JsonKind::Null | JsonKind::Other => match text.lines() {
+                Some(lines) => self.lines(&lines, id),
+                None => self.errors.extend(text.entries(TASK).1),
+            },
         }
     }
 
@@ -200,7 +217,8 @@ impl TaskFile {
             self.form = FileForm::Submission;
             return self.refuse(text, "the attempts of one task, as in a submission");
         }
-        if elements.first().map(|it| kind_of(it.get())) == Some(JsonKind::Object) {
+        let first = elements.first().map_or("", |it| it.get());
+        if kind_of(first) == JsonKind::Object || text_of_program(first).is_some() {
             return self.each_of(text, id);
         }
         let found = match elements.first().map(|it| kind_of(it.get())) {
@@ -245,6 +263,12 @@ impl TaskFile {
             self.object(text, TaskName::Numbered(&name), 0);
         } else if is_pairs(text.json) {
             self.bare(text, &name);
+        } else if let Some(program) = text_of_program(text.json) {
+            let before = self.programs.len();
+            self.program(text, &name, program);
+            self.programs[before..]
+                .iter_mut()
+                .for_each(|it| it.is_said = false);
         } else {
             let (_, error) = text.entries(TASK);
             self.errors
@@ -299,7 +323,7 @@ impl TaskFile {
             let before = self.tasks.len();
             let row_id = own_id
                 .as_deref()
-                .filter(|_| matches!(id, TaskName::Numbered(_)));
+                .filter(|_| matches!(id, TaskName::Numbered(_) | TaskName::OfRow(_)));
             let id = own_id.as_deref().unwrap_or(id.name());
             let text = text.clone().of_task(id);
             if is_columns(&entries) {
@@ -325,10 +349,14 @@ impl TaskFile {
             self.solutions = Solutions::of(text);
         } else if depth < MAX_DEPTH && has_tasks(&entries, depth) {
             self.by_id(text, &entries, depth);
-        } else if depth == 0
-            && let Some((key, rows)) = rows_under(&entries)
-        {
-            self.each_of(&Places::new(text).of_key(key, rows), id);
+        } else if depth == 0 && has_rows(&entries) {
+            let mut places = Places::new(text);
+            for (key, rows) in &entries {
+                let is_split = split_of(key).is_some() && first_of(rows.get()).is_some();
+                if is_split || are_rows(key, rows.get()) {
+                    self.each_of(&places.of_key(key, rows), TaskName::Key(key));
+                }
+            }
         } else if depth == 0 && self.programs_by_id(text, &entries) {
         } else {
             let is_like_tasks = |(key, value): &(String, &RawValue)| {
@@ -393,7 +421,10 @@ impl TaskFile {
                     && entries.iter().any(|(_, it)| shows_program(it.get()))));
         let mut places = Places::new(text);
         let holds_ids = |id: &str, inner: &Entries<'_>| {
-            is_wrapper(id) && program(inner).is_none() && !inner.is_empty()
+            let is_above = is_wrapper(id)
+                || rank_of(id).is_some()
+                || inner.iter().all(|(id, _)| is_arc_id(bare_id(id)));
+            is_above && program(inner).is_none() && !inner.is_empty()
         };
         let mut all = entries.iter();
         // Then what stands beside them is no program, such as the name of a model.
@@ -422,6 +453,10 @@ impl TaskFile {
         }
         match kind_of(text.json) {
             JsonKind::List if depth > 0 => {
+                let texts: Vec<_> = serde_json::from_str(text.json).unwrap_or_default();
+                if let Some(program) = of_lines(&texts) {
+                    return self.program(text, id, program);
+                }
                 let (elements, broken) = text.elements("programs");
                 if elements.is_empty() && broken.is_none() {
                     self.no_program(text, "an empty list");
@@ -547,21 +582,26 @@ impl TaskFile {
         };
         let mut places = Places::new(text);
         // Data sets may have the grids of test pairs, or their outputs alone, in columns beside `train`.
-        let mut columns = [None, None];
+        let (mut columns, mut lone) = ([None, None], [None, None]);
+        let names_differ = is_examples(entries) || is_renamed(entries);
         for (key, value) in entries {
             if let Some((1, side)) = column(key).filter(|_| !is_pairs(value.get())) {
                 columns[side] = Some(places.of_key(key, value));
                 continue;
             }
-            let split = match key.as_str() {
-                "training_examples" if is_examples(entries) => "train",
-                "test_examples" if is_examples(entries) => "test",
-                "training" if is_training(entries) => "train",
-                "testing" if is_training(entries) => "test",
-                "fewshots" if is_fewshots(entries) => "train",
-                "question" if is_fewshots(entries) => "test",
-                "examples" if is_example_pairs(entries) => "train",
-                key => key,
+            if let Some(side) = side_of_test(key)
+                && matches!(nesting(value.get()), 2 | 3)
+                && (key != "output" || !has_key(entries, "test"))
+            {
+                lone[side].get_or_insert_with(|| places.of_key(key, value));
+                continue;
+            }
+            let word = key.strip_suffix("_examples").unwrap_or(key);
+            let is_other_name = names_differ && (word != key || holds_pairs(value.get()));
+            let split = match split_of(word).filter(|_| is_other_name) {
+                Some(0) => "train",
+                Some(_) => "test",
+                None => key,
             };
             let is_known = matches!(split, "train" | "test");
             if !is_known && !is_pairs(value.get()) {
@@ -581,6 +621,13 @@ impl TaskFile {
             splits.push((split, pairs));
         }
         let tests = splits.iter_mut().find(|(split, _)| *split == "test");
+        let lacks_some = match &tests {
+            Some((_, tests)) => !tests.is_empty() && tests.iter().all(|it| it.output.is_none()),
+            None => lone[0].is_some(),
+        };
+        if matches!(columns, [None, None]) && lacks_some {
+            columns = lone;
+        }
         match (columns, tests) {
             ([None, None], _) => {}
             ([inputs, outputs], None) => {

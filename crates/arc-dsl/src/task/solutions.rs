@@ -30,6 +30,19 @@ pub struct Solution {
     pub outputs: Vec<Grid>,
 }
 
+impl Solution {
+    /// An error about it, or about a part of it.
+    fn error(&self, part: &str, message: String) -> TaskError {
+        TaskError {
+            task: Some(self.task.clone()),
+            line: self.line,
+            column: self.column,
+            path: format!("{}{part}", self.task),
+            message,
+        }
+    }
+}
+
 impl Solutions {
     /// Reads the solutions.
     #[must_use]
@@ -87,75 +100,47 @@ impl Solutions {
             .into_iter()
             .map(|task| (task.id.clone(), task))
             .collect();
-        for Solution {
-            task: id,
-            line,
-            column,
-            outputs,
-        } in self.solutions
-        {
-            let task = tasks.get_mut(&id);
-            is_of_these |= task.is_some() || rejected.contains(&id);
-            let message = match task {
-                Some(task) if task.test_places().len() == outputs.len() => {
-                    let places: Vec<_> = task.test_places().collect();
-                    for ((at, output), place) in (0..).zip(outputs).zip(places) {
-                        let Some(pair) = place.and_then(|place| task.test.get_mut(place)) else {
-                            continue;
-                        };
-                        match &pair.output {
-                            None => pair.output = Some(output),
-                            Some(known) if *known == output => {}
-                            Some(_) => errors.push(TaskError {
-                                task: Some(id.clone()),
-                                line,
-                                column,
-                                path: format!("{id}[{at}]"),
-                                message: "differs from the output that the task has, which is used"
-                                    .to_owned(),
-                            }),
-                        }
-                    }
-                    continue;
+        for solution in self.solutions {
+            let Some(task) = tasks.get_mut(&solution.task) else {
+                if rejected.contains(&solution.task) {
+                    is_of_these = true;
+                } else {
+                    foreign.push(solution);
                 }
-                Some(task) => format!(
-                    "expected {} output{}, one for each test pair of the task, found {}",
-                    task.test_places().len(),
-                    if task.test_places().len() == 1 {
-                        ""
-                    } else {
-                        "s"
-                    },
-                    outputs.len(),
-                ),
-                None if rejected.contains(&id) => continue,
-                None => {
-                    foreign.push((id, line, column));
-                    continue;
-                }
+                continue;
             };
-            errors.push(TaskError {
-                task: Some(id.clone()),
-                line,
-                column,
-                path: id,
-                message,
-            });
+            is_of_these = true;
+            let places: Vec<_> = task.test_places().collect();
+            let (count, found) = (places.len(), solution.outputs.len());
+            if count != found {
+                let outputs = if count == 1 { "output" } else { "outputs" };
+                errors.push(solution.error(
+                    "",
+                    format!(
+                        "expected {count} {outputs}, one for each test pair of the task, found {found}"
+                    ),
+                ));
+                continue;
+            }
+            for (at, (output, place)) in solution.outputs.iter().zip(places).enumerate() {
+                let pair = place.and_then(|place| task.test.get_mut(place));
+                let known = pair.map(|pair| pair.output.get_or_insert_with(|| output.clone()));
+                if known.is_some_and(|known| known != output) {
+                    let message = "differs from the output that the task has, which is used";
+                    errors.push(solution.error(&format!("[{at}]"), message.to_owned()));
+                }
+            }
         }
-        let others = foreign.len().saturating_sub(1);
-        if let Some((id, line, column)) = foreign.into_iter().next().filter(|_| !is_of_these) {
-            let more = match others {
+        if let [first, others @ ..] = &foreign[..]
+            && !is_of_these
+        {
+            let more = match others.len() {
                 0 => String::new(),
                 1 => ", like the other one".to_owned(),
-                _ => format!(", like the {others} others"),
+                others => format!(", like the {others} others"),
             };
-            errors.push(TaskError {
-                task: Some(id.clone()),
-                line,
-                column,
-                path: id,
-                message: format!("a solution for a task that is not among the tasks{more}"),
-            });
+            let message = format!("a solution for a task that is not among the tasks{more}");
+            errors.push(first.error("", message));
         }
         errors
     }

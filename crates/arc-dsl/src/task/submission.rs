@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::error::TaskError;
 use super::seeds::InputSeed;
-use super::structure::{described, entries_of, has_key, is_list_of_grids};
+use super::structure::{Entries, described, entries_of, has_key, is_list_of_grids};
 use super::text::{JsonKind, Places, Text, kind_of, shortened};
 use crate::grid::Grid;
 
@@ -69,8 +69,6 @@ const TESTS: &str =
     "a list that holds for each test input an object with `attempt_1` and `attempt_2`";
 
 const SUBMISSION: &str = "a submission: an object that holds for each task a list of attempts";
-
-type Entries<'a> = [(String, &'a RawValue)];
 
 /// An attempt, with what it says about its test input.
 struct Attempt {

@@ -53,33 +53,67 @@ pub(super) fn first_of(json: &str) -> Option<&str> {
 }
 
 /// A text with the lists and objects that strings hold in place of these strings, as columns of tables have them, but
-/// for those that are kept, with their keys. Everything stays on its line.
-pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str, &str) -> bool) -> Cow<'_, [u8]> {
-    let begins = |pair: &[u8]| matches!(pair, b"\"[" | b"\"{" | b"\" " | b"\"\\");
-    if !text.windows(2).any(begins) {
+/// for those that are kept, with their keys; and with grids in place of strings under the keys that hold some.
+/// Everything stays on its line.
+pub(super) fn without_strings(
+    text: &[u8],
+    is_kept: impl Fn(&str, &str) -> bool,
+    holds_grids: impl Fn(&str) -> bool,
+) -> Cow<'_, [u8]> {
+    // Most texts hold none, and are not gone through string by string.
+    let is_under_key = |start: usize| {
+        let is_between = |byte: &&u8| byte.is_ascii_whitespace() || matches!(byte, b'[' | b':');
+        let between = text[..start].iter().rev().take_while(is_between).count();
+        let key = &text[..start - between];
+        key.ends_with(b"put\"") || key.ends_with(b"puts\"")
+    };
+    let begins = |(start, pair): (usize, &[u8])| match pair {
+        [b'"', b'[' | b'{' | b' ' | b'\\'] => true,
+        [b'"', b'0'..=b'9' | b'|' | b'('] => is_under_key(start),
+        _ => false,
+    };
+    if !text.windows(2).enumerate().any(begins) {
         return Cow::Borrowed(text);
     }
     let (mut made, mut done, mut at, mut key) = (Vec::new(), 0, 0, String::new());
+    // How many lists are open since the last key.
+    let mut depth = 0_isize;
     while let Some(before) = text[at..].iter().position(|&byte| byte == b'"') {
         let start = at + before;
+        depth += text[at..start].iter().fold(0, |depth, byte| match byte {
+            b'[' => depth + 1,
+            b']' => depth - 1,
+            _ => depth,
+        });
         let mut strings = serde_json::Deserializer::from_slice(&text[start..]).into_iter();
         let Some(Ok(string)) = strings.next() else {
             break;
         };
         let string: String = string;
         at = start + strings.byte_offset();
-        if text[at..].trim_ascii_start().starts_with(b":") {
-            key = string;
+        let replaced = if text[at..].trim_ascii_start().starts_with(b":") {
+            (key, depth) = (string, 0);
+            None
         } else if string.trim_start().starts_with(['[', '{'])
             && !is_kept(&key, &string)
             && serde_json::from_str::<IgnoredAny>(&string).is_ok()
         {
+            Some(string.replace('\n', " "))
+        } else if holds_grids(&key) {
+            let is_one = matches!(&*key, "input" | "output");
+            let rows = rows_of(&string).unwrap_or_default();
+            match (depth, &rows[..]) {
+                (1, [row]) if is_one => Some(row.clone()),
+                (0, [_, ..]) | (1, [_, _, ..]) => Some(format!("[{}]", rows.join(","))),
+                (1, [row]) if key.ends_with('s') => Some(format!("[{row}]")),
+                _ => None,
+            }
+        } else {
+            None
+        };
+        if let Some(replaced) = replaced {
             made.extend_from_slice(&text[done..start]);
-            made.extend(
-                string
-                    .bytes()
-                    .map(|byte| if byte == b'\n' { b' ' } else { byte }),
-            );
+            made.extend(replaced.into_bytes());
             done = at;
         }
     }
@@ -88,6 +122,33 @@ pub(super) fn without_strings(text: &[u8], is_kept: impl Fn(&str, &str) -> bool)
     }
     made.extend_from_slice(&text[done..]);
     Cow::Owned(made)
+}
+
+/// The rows of a grid that is written as text, as JSON: `1 2\n3 4`, `12\n34`, `|12|34|`, `[[1 2]\n [3 4]]`,
+/// `((1, 2), (3, 4))`; `None` if it means something else.
+fn rows_of(text: &str) -> Option<Vec<String>> {
+    let has_more = |several: &&str| text.trim().contains(*several);
+    if ["\n\n", "[[[", "((("].iter().any(has_more) {
+        return None;
+    }
+    let is_between = |c: char| c.is_whitespace() || "[](),".contains(c);
+    let rows = text.split(['\n', '|', ')', ']']);
+    let rows = rows.map(|row| {
+        row.split(is_between)
+            .filter(|cell| !cell.is_empty())
+            .collect()
+    });
+    let rows: Vec<Vec<&str>> = rows.filter(|row: &Vec<_>| !row.is_empty()).collect();
+    // Without anything between them, digits are colours.
+    let are_digits = rows.iter().all(|row| row.len() == 1);
+    let read = |row: &Vec<&str>| {
+        let digits = row[0].split("").filter(|_| are_digits);
+        let digits: Vec<_> = digits.filter(|digit| !digit.is_empty()).collect();
+        let cells = if are_digits { &digits } else { row };
+        let cells: Result<Vec<i8>, _> = cells.iter().map(|cell| cell.parse()).collect();
+        cells.ok().map(|cells| format!("{cells:?}"))
+    };
+    rows.iter().map(read).collect()
 }
 
 impl<'a> Text<'a> {
@@ -116,8 +177,8 @@ impl<'a> Text<'a> {
         let lines = self.json.split('\n').zip(self.line..);
         let mut lines = lines.filter(|(line, _)| !line.trim().is_empty());
         let (first, number) = lines.next()?;
-        let is_whole =
-            kind_of(first) != JsonKind::Other && serde_json::from_str::<IgnoredAny>(first).is_ok();
+        let is_whole = first.trim_start().starts_with(['{', '[', '"'])
+            && serde_json::from_str::<IgnoredAny>(first).is_ok();
         if !is_whole {
             return None;
         }

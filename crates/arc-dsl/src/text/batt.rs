@@ -338,7 +338,7 @@ impl<'t> BattParser<'_, 't> {
     fn entry(&mut self) -> Result<Entry> {
         let is_output = self.tokens.bump().is_name("o");
         self.tokens.bump();
-        self.tokens.expect_name("append", "`append`")?;
+        self.tokens.expect("append", "`append`")?;
         self.tokens.expect("(", "`((`")?;
         self.tokens
             .expect("(", "`(` of the tuple that is appended")?;

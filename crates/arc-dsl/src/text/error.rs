@@ -93,11 +93,13 @@ pub enum ParseErrorKind {
         /// The line of the function.
         line: u32,
     },
-    /// A keyword argument for a parameter that a function of the text does not have, or that already has an argument.
-    #[error("{}", keyword_of_function(function, name, *is_twice))]
+    /// A keyword argument for a parameter that a function does not have, or that already has an argument.
+    #[error("{}", keyword_of_function(function, name, *is_twice, *primitive))]
     KeywordOfFunction {
         /// The function called.
         function: String,
+        /// The primitive, if it is one.
+        primitive: Option<Primitive>,
         /// The keyword.
         name: String,
         /// Whether it is given twice.
@@ -203,25 +205,13 @@ pub enum ParseErrorKind {
         /// A parameter that nothing fills.
         unfilled: Option<Unfilled>,
     },
-    /// A call of something that is neither a primitive nor a variable.
-    #[error("unknown primitive `{name}`{}, {}", in_dialect(*dialect), known_to(*other, own.as_ref(), nearest.as_deref(), "a primitive or a variable"))]
-    UnknownPrimitive {
-        /// The name.
-        name: String,
-        /// The dialect, if one was chosen.
-        dialect: Option<Dialect>,
-        /// The dialect that has the name, if another one does.
-        other: Option<Dialect>,
-        /// The file beside the text that binds the name, which the text imports from there with all others, and the line.
-        own: Option<(Arc<str>, u32)>,
-        /// The most similar known name, if one is similar enough.
-        nearest: Option<String>,
-    },
     /// A name that is neither a variable, a constant nor a primitive.
-    #[error("unknown name `{name}`{}, {}", in_dialect(*dialect), known_to(*other, own.as_ref(), nearest.as_deref(), "a variable, a primitive or a constant"))]
-    UnknownName {
+    #[error("unknown {} `{name}`{}, {}", if *is_called { "primitive" } else { "name" }, in_dialect(*dialect), known_to(*other, own.as_ref(), nearest.as_deref(), *is_called))]
+    Unknown {
         /// The name.
         name: String,
+        /// Whether it is called, which constants cannot be.
+        is_called: bool,
         /// The dialect, if one was chosen.
         dialect: Option<Dialect>,
         /// The dialect that has the name, if another one does.
@@ -254,22 +244,6 @@ pub enum ParseErrorKind {
         name: String,
         /// What the name belongs to.
         owner: &'static str,
-    },
-    /// A keyword argument that the primitive does not have.
-    #[error("`{primitive}` has no parameter `{name}`, expected one of {}", primitive.parameter_names())]
-    UnknownKeyword {
-        /// The primitive called.
-        primitive: Primitive,
-        /// The keyword.
-        name: String,
-    },
-    /// An argument is given twice: by position and by keyword, or twice by keyword.
-    #[error("argument `{name}` of `{primitive}` is given twice")]
-    DuplicateArgument {
-        /// The primitive called.
-        primitive: Primitive,
-        /// The parameter.
-        name: String,
     },
     /// A variable, whose parameters have no names, is called with a keyword argument.
     #[error("`{callee}` is a variable, expected arguments without keywords")]
@@ -393,31 +367,34 @@ fn known_to(
     other: Option<Dialect>,
     own: Option<&(Arc<str>, u32)>,
     nearest: Option<&str>,
-    expected: &str,
+    is_called: bool,
 ) -> String {
-    match (other, own) {
-        (_, Some((file, line))) => {
+    match (other, own, nearest) {
+        (_, Some((file, line)), _) => {
             format!(
                 "which line {line} of {file} defines, and not this file: only what the DSL has is read of other files"
             )
         }
-        (Some(dialect), _) => format!("which the {dialect} dialect has (`--dialect {dialect}`)"),
-        _ => hint(nearest, expected),
+        (Some(dialect), ..) => format!("which the {dialect} dialect has (`--dialect {dialect}`)"),
+        (.., Some(name)) => format!("did you mean `{name}`?"),
+        _ if is_called => "expected a primitive or a variable".to_owned(),
+        _ => "expected a variable, a primitive or a constant".to_owned(),
     }
 }
 
-fn hint(nearest: Option<&str>, expected: &str) -> String {
-    match nearest {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("expected {expected}"),
-    }
-}
-
-fn keyword_of_function(function: &str, name: &str, is_twice: bool) -> String {
-    if is_twice {
-        format!("argument `{name}` of `{function}` is given twice")
-    } else {
-        format!("`{function}` has no parameter `{name}`")
+fn keyword_of_function(
+    function: &str,
+    name: &str,
+    is_twice: bool,
+    primitive: Option<Primitive>,
+) -> String {
+    match primitive {
+        _ if is_twice => format!("argument `{name}` of `{function}` is given twice"),
+        Some(primitive) => {
+            let names = primitive.parameter_names();
+            format!("`{function}` has no parameter `{name}`, expected one of {names}")
+        }
+        None => format!("`{function}` has no parameter `{name}`"),
     }
 }
 

@@ -211,9 +211,9 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The error for an unknown name.
-    pub(super) fn unknown(&self, token: Token<'t>, called: bool) -> ParseErrorKind {
+    pub(super) fn unknown(&self, token: Token<'t>, is_called: bool) -> ParseErrorKind {
         let name = told(token.text);
-        if self.scope.is_none() && called {
+        if self.scope.is_none() && is_called {
             return ParseErrorKind::NotLiteral;
         }
         if let Some(&line) = self.scope.as_ref().and_then(|it| it.sets.get(token.text)) {
@@ -235,25 +235,16 @@ impl<'t> Lowering<'_, 't> {
             let mut others = module.globals.starred_others();
             others.find_map(|others| others.get(token.text).cloned())
         });
-        if called {
-            let nearest = nearest(token.text, variables.chain(names::primitives(self.dialect)));
-            ParseErrorKind::UnknownPrimitive {
-                name,
-                dialect: chosen,
-                other,
-                own,
-                nearest,
-            }
-        } else {
-            let known = names::constants(self.dialect).chain(names::primitives(self.dialect));
-            let nearest = nearest(token.text, variables.chain(known));
-            ParseErrorKind::UnknownName {
-                name,
-                dialect: chosen,
-                other,
-                own,
-                nearest,
-            }
+        let constants = names::constants(self.dialect).filter(|_| !is_called);
+        let known = variables.chain(constants);
+        let known = known.chain(names::primitives(self.dialect));
+        ParseErrorKind::Unknown {
+            name,
+            is_called,
+            dialect: chosen,
+            other,
+            own,
+            nearest: nearest(token.text, known),
         }
     }
 
@@ -419,17 +410,13 @@ impl Keywords {
             .iter()
             .position(|(parameter, _)| *parameter == name)
         {
-            None => Err(ParseErrorKind::UnknownKeyword {
-                primitive,
+            Some(place) if place >= before && self.given[place].is_none() => Ok(place),
+            place => Err(ParseErrorKind::KeywordOfFunction {
+                function: primitive.to_string(),
+                primitive: Some(primitive),
                 name: told(name),
+                is_twice: place.is_some(),
             }),
-            Some(place) if place < before || self.given[place].is_some() => {
-                Err(ParseErrorKind::DuplicateArgument {
-                    primitive,
-                    name: name.to_owned(),
-                })
-            }
-            Some(place) => Ok(place),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::text::lexer::Token;
 use crate::text::module::lowering::{KnownType, LocalFunction, Lowering};
 use crate::text::statements::Parameter;
 use crate::text::syntax::MAX_NESTING;
-use crate::text::tokens::{Result, described, told};
+use crate::text::tokens::{Result, told};
 use crate::text::tree::{Function, Trailer, names_set};
 use crate::value::Value;
 
@@ -24,7 +24,7 @@ use crate::value::Value;
 struct Captures<'t> {
     captured: Vec<&'t str>,
     functions: HashMap<&'t str, LocalFunction<'t>>,
-    imported: HashMap<&'t str, Binding<'t>>,
+    imported: HashMap<&'t str, (u32, Binding<'t>)>,
     /// Names that are not variables of the enclosing scope.
     others: Vec<&'t str>,
 }
@@ -55,8 +55,7 @@ impl<'t> Lowering<'_, 't> {
     pub(super) fn lambda_value(&mut self, function: &Function<'t>) -> Result<Expression<'t>> {
         let token = function.name;
         if self.scope.is_none() {
-            let (expected, found) = ("a value", described(token));
-            return self.fail(token, ParseErrorKind::Expected { expected, found });
+            return Err(self.expects(token, "a value"));
         }
         let function = self.local_function(token, function)?;
         self.freeze(&function.frozen, token);

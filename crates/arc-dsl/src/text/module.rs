@@ -551,14 +551,10 @@ impl<'t> Module<'t> {
                 && global.is_name("global")
             {
                 for name in names {
-                    match name.kind {
-                        TokenKind::Name => {}
-                        TokenKind::Respelled => self.respelled(*name),
-                        _ => continue,
+                    if name.kind == TokenKind::Respelled {
+                        self.respelled(*name);
                     }
-                    let what = "a function sets it".to_owned();
-                    self.globals
-                        .bind(name.text, name.line, Binding::Other(what));
+                    self.bind_to_other(*name, "a function sets it");
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::text::lexer::{Token, TokenKind};
 use crate::text::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::text::names;
 use crate::text::syntax::{MAX_NESTING, is_only_text};
-use crate::text::tokens::{Result, described, told};
+use crate::text::tokens::{Result, told};
 use crate::text::tree::{
     Body, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement, StatementKind,
     Targets, names_set, names_used,
@@ -197,9 +197,8 @@ impl<'t> Lowering<'_, 't> {
                 self.at = late;
                 value = Some(given?).filter(|value| !matches!(value, Operand::Slot(_)));
                 if value.is_none() {
-                    let (token, found) = (default.token, described(default.token));
                     let expected = "a default that is known before the program runs";
-                    return self.fail(token, ParseErrorKind::Expected { expected, found });
+                    return Err(self.expects(default.token, expected));
                 }
             }
             parameters.push(Parameter {
@@ -267,14 +266,11 @@ impl<'t> Lowering<'_, 't> {
         let no_return = |lowering: &Self| {
             let expected =
                 "a `return` at the end of one branch at least, and at the end of the function";
-            let found = described(token);
-            lowering.error(token, ParseErrorKind::Expected { expected, found })
+            lowering.expects(token, expected)
         };
         // Otherwise the rest would be lowered once for each way to it.
-        if !branches
-            .iter()
-            .any(|branch| always_returns(&branch.statements))
-        {
+        let mut statements = branches.iter().map(|branch| &branch.statements);
+        if !statements.any(|it| always_returns(it)) {
             return Err(no_return(self));
         }
         if self.depth >= MAX_NESTING {
@@ -351,7 +347,8 @@ impl<'t> Lowering<'_, 't> {
         if let Some(scope) = &mut self.scope {
             for name in others {
                 let why = format!("only one branch of the `if` on line {} sets it", token.line);
-                scope.imported.insert(name.text, Binding::Other(why));
+                let binding = (name.line, Binding::Other(why));
+                scope.imported.insert(name.text, binding);
             }
         }
         Ok(())
@@ -368,11 +365,7 @@ impl<'t> Lowering<'_, 't> {
         for name in names {
             let scope = self.scope.as_ref();
             let Some(slot) = scope.and_then(|scope| scope.builder.variable(name.text)) else {
-                let (expected, found) = (
-                    "a branch that sets values",
-                    format!("`{}`", told(name.text)),
-                );
-                return self.fail(*name, ParseErrorKind::Expected { expected, found });
+                return Err(self.expects(*name, "a branch that sets values"));
             };
             types.push(self.certain(&Operand::Slot(slot), token));
             values.push(Operand::Slot(slot));
@@ -437,7 +430,7 @@ impl<'t> Lowering<'_, 't> {
         for (name, binding) in imports.names {
             self.sets(name)?;
             if let Some(scope) = &mut self.scope {
-                scope.imported.insert(name.text, binding);
+                scope.imported.insert(name.text, (name.line, binding));
             }
         }
         Ok(())
@@ -498,9 +491,7 @@ impl<'t> Lowering<'_, 't> {
         } = targets;
         if *are_elements {
             if let [other, ..] = chained[..] {
-                let expected = "one name on each side of `=`";
-                let found = format!("`{}`", told(other.text));
-                return self.fail(other, ParseErrorKind::Expected { expected, found });
+                return Err(self.expects(other, "one name on each side of `=`"));
             }
             let expression = self.lower(value)?;
             let are_sets: Vec<bool> = match &value.kind {

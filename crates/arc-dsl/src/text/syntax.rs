@@ -77,7 +77,7 @@ impl<'t> Tokens<'_, 't> {
         let inner = self.deeper(depth)?;
         self.bump();
         let condition = self.operators(OR, inner)?;
-        self.expect_name("else", "`else`")?;
+        self.expect("else", "`else`")?;
         let other = self.expression(inner)?;
         let kind = ExprKind::Conditional(Box::new(([value, condition, other], token_of_if)));
         Ok(Expr { token, kind })
@@ -332,10 +332,10 @@ impl<'t> Tokens<'_, 't> {
             return Err(self.unexpected("`,`, or the end of the value"));
         }
         let (names, are_elements) = self.names()?;
-        self.expect_name("in", "`in`")?;
+        self.expect("in", "`in`")?;
         let container = self.operators(OR, depth)?;
         let mut condition = None;
-        if self.accept_name("if") {
+        if self.accept("if") {
             condition = Some(self.operators(OR, depth)?);
         }
         if !self.accept(end) {
@@ -678,7 +678,7 @@ impl<'t> Tokens<'_, 't> {
     /// A statement that has an effect.
     fn effect(&mut self) -> Result<StatementKind<'t>> {
         let first = self.peek();
-        if self.accept_name("return") {
+        if self.accept("return") {
             return Ok(StatementKind::Return(self.expressions()?));
         }
         let begins_targets = first.is("(") && !self.is_plain;
@@ -746,7 +746,7 @@ impl<'t> Tokens<'_, 't> {
                 if path.is_empty() {
                     return Err(self.unexpected("the name of a module"));
                 }
-                import.names.push(if self.accept_name("as") {
+                import.names.push(if self.accept("as") {
                     (path, self.name("a name for the module")?)
                 } else {
                     // `import a.b` binds `a`.
@@ -758,7 +758,7 @@ impl<'t> Tokens<'_, 't> {
             }
         }
         import.from = Some(self.module_path());
-        self.expect_name("import", "`import` after the name of the module")?;
+        self.expect("import", "`import` after the name of the module")?;
         import.is_star = self.accept("*");
         if import.is_star {
             return Ok(import);
@@ -772,7 +772,7 @@ impl<'t> Tokens<'_, 't> {
         loop {
             let name = self.name("a name to import")?;
             let mut target = name;
-            if self.accept_name("as") {
+            if self.accept("as") {
                 target = self.name("a name after `as`")?;
             }
             import.names.push((name.text, target));

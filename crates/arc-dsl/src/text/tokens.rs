@@ -86,36 +86,18 @@ impl<'b, 't> Tokens<'b, 't> {
         matches!(self.peek().kind, TokenKind::Newline | TokenKind::End)
     }
 
-    /// Consumes this symbol, if it comes next.
-    pub(super) fn accept(&mut self, symbol: &str) -> bool {
-        let accepted = self.peek().is(symbol);
+    /// Consumes this symbol, name or keyword, if it comes next.
+    pub(super) fn accept(&mut self, word: &str) -> bool {
+        let accepted = self.peek().is(word) || self.peek().is_name(word);
         if accepted {
             self.bump();
         }
         accepted
     }
 
-    /// Consumes this symbol, which must come next.
-    pub(super) fn expect(&mut self, symbol: &str, expected: &'static str) -> Result<()> {
-        if self.accept(symbol) {
-            Ok(())
-        } else {
-            Err(self.unexpected(expected))
-        }
-    }
-
-    /// Consumes this name or keyword, if it comes next.
-    pub(super) fn accept_name(&mut self, name: &str) -> bool {
-        let accepted = self.peek().is_name(name);
-        if accepted {
-            self.bump();
-        }
-        accepted
-    }
-
-    /// Consumes this name or keyword, which must come next.
-    pub(super) fn expect_name(&mut self, name: &str, expected: &'static str) -> Result<()> {
-        if self.accept_name(name) {
+    /// Consumes this symbol, name or keyword, which must come next.
+    pub(super) fn expect(&mut self, word: &str, expected: &'static str) -> Result<()> {
+        if self.accept(word) {
             Ok(())
         } else {
             Err(self.unexpected(expected))

@@ -147,11 +147,7 @@ impl<'t> Module<'t> {
                     self.globals.change(first.line, CHANGED);
                 }
                 for token in &tokens[at + 1..end] {
-                    if token.kind == TokenKind::Name {
-                        let what = "it is deleted".to_owned();
-                        self.globals
-                            .bind(token.text, token.line, Binding::Other(what));
-                    }
+                    self.bind_to_other(*token, "it is deleted");
                 }
                 self.pass_over(first);
                 return Ok(end);
@@ -208,19 +204,8 @@ impl<'t> Module<'t> {
                 && !matches!(token.text, "==" | "!=" | "<=" | ">=" | ":=")
         });
         let (Some(&last), None) = (equals.last(), augmented) else {
-            let what = match augmented {
-                Some(_) => "it is set by more than `=`",
-                None => "it is changed",
-            };
-            if augmented.is_some() {
-                for token in &tokens[at..end] {
-                    if token.kind == TokenKind::Name
-                        && token.start < tokens[augmented.unwrap_or(at)].start
-                    {
-                        self.globals
-                            .bind(token.text, token.line, Binding::Other(what.to_owned()));
-                    }
-                }
+            for token in &tokens[at..augmented.unwrap_or(at)] {
+                self.bind_to_other(*token, "it is set by more than `=`");
             }
             // A type annotation alone does not bind a name.
             let is_typed = tokens[at].kind == TokenKind::Name && tokens[at + 1].is(":");
@@ -257,10 +242,9 @@ impl<'t> Module<'t> {
     ) {
         let tokens = &block.tokens;
         let colon = top(tokens, at, equal).find(|&place| tokens[place].is(":"));
-        let names = &tokens[at..colon.unwrap_or(equal)];
-        let names = match names {
-            [open, name, close] if open.is("(") && close.is(")") => std::slice::from_ref(name),
-            _ => names,
+        let names = match &tokens[at..colon.unwrap_or(equal)] {
+            [open, inner @ .., close] if open.is("(") && close.is(")") => inner,
+            names => names,
         };
         if let [name] = names {
             if name.kind == TokenKind::Name && !names::is_keyword(name.text) {
@@ -269,11 +253,7 @@ impl<'t> Module<'t> {
             }
             return;
         }
-        let inner = match names {
-            [open, inner @ .., close] if open.is("(") && close.is(")") => inner,
-            _ => names,
-        };
-        let parts: Vec<_> = inner.split(|token| token.is(",")).collect();
+        let parts: Vec<_> = names.split(|token| token.is(",")).collect();
         let is_list = parts.iter().enumerate().all(|(place, part)| match part {
             [name] => name.kind == TokenKind::Name && !names::is_keyword(name.text),
             part => part.is_empty() && place + 1 == parts.len(),
@@ -293,14 +273,8 @@ impl<'t> Module<'t> {
             self.globals.change(tokens[at].line, CHANGED);
         }
         // `module.name = ..`, `names[0] = ..`: afterwards it is unknown what the first name means.
-        for name in names
-            .iter()
-            .filter(|token| token.kind == TokenKind::Name)
-            .take(1)
-        {
-            let what = "a part of it is set".to_owned();
-            self.globals
-                .bind(name.text, name.line, Binding::Other(what));
+        if let Some(name) = names.iter().find(|token| token.kind == TokenKind::Name) {
+            self.bind_to_other(*name, "a part of it is set");
         }
     }
 
@@ -430,9 +404,7 @@ impl<'t> Module<'t> {
                 .skip(2)
                 .find(|token| token.kind == TokenKind::Name && !token.is_name("def"));
             if let Some(name) = name {
-                let what = format!("it is set by `{}`", first.text);
-                self.globals
-                    .bind(name.text, name.line, Binding::Other(what));
+                self.bind_to_other(*name, format!("it is set by `{}`", first.text));
             }
             let names = tokens.iter().filter(|it| it.kind == TokenKind::Name);
             self.unread.extend(names.map(|it| it.text));
@@ -479,13 +451,8 @@ impl<'t> Module<'t> {
                     // The first line of a compound statement: what follows its colon is a statement, too.
                     let colon = top(tokens, at, end).find(|&place| tokens[place].is(":"));
                     place = colon.unwrap_or(end);
-                } else if !start.is_name("pass")
-                    && start.kind != TokenKind::Text
-                    && start.kind == TokenKind::Name
-                {
-                    only_imports = false;
-                    place = end;
                 } else {
+                    only_imports &= start.kind != TokenKind::Name || start.is_name("pass");
                     place = end;
                 }
                 self.bind_in_line(&tokens[at..place], first);
@@ -523,9 +490,8 @@ impl<'t> Module<'t> {
     /// Binds names that are set within an expression.
     fn bind_walrus(&mut self, tokens: &[Token<'t>]) {
         for pair in tokens.windows(2) {
-            if pair[0].kind == TokenKind::Name && pair[1].is(":=") {
-                let what = Binding::Other("it is set by `:=`".to_owned());
-                self.globals.bind(pair[0].text, pair[0].line, what);
+            if pair[1].is(":=") {
+                self.bind_to_other(pair[0], "it is set by `:=`");
             }
         }
     }
@@ -571,10 +537,14 @@ impl<'t> Module<'t> {
     }
 
     fn bind_inside(&mut self, name: Token<'t>, statement: Token<'t>) {
+        self.bind_to_other(name, format!("it is set inside of `{}`", statement.text));
+    }
+
+    /// Binds a name, if the token is one, to something that programs cannot use.
+    pub(super) fn bind_to_other(&mut self, name: Token<'t>, why: impl Into<String>) {
         if name.kind == TokenKind::Name {
-            let what = format!("it is set inside of `{}`", statement.text);
-            self.globals
-                .bind(name.text, name.line, Binding::Other(what));
+            let other = Binding::Other(why.into());
+            self.globals.bind(name.text, name.line, other);
         }
     }
 }

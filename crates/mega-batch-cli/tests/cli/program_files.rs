@@ -171,6 +171,116 @@ fn of_programs_in_json_none_is_passed_over_in_silence() {
     );
 }
 
+/// Of a folder, the note says why a file with rows gives no program.
+#[test]
+fn rows_of_a_folder_that_lack_their_program_are_told() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("p/a.py", mirror_program("solve_a"))
+        .write("p/config.json", r#"{"model": "x"}"#)
+        .write("p/null.jsonl", r#"{"task_id": "a", "code": null}"#)
+        .write(
+            "p/prose.json",
+            r#"[{"task_id": "a", "response": "No idea."}]"#,
+        );
+    let done = folder.run("run --tasks a.json --programs p");
+    let told: Vec<_> = done.stderr.lines().collect();
+    assert_eq!(
+        (done.code, &told[..]),
+        (
+            0,
+            &[
+                "note: p/config.json: passed over: no programs, which are the key `program` beside `task_id`",
+                "note: p/null.jsonl:1:26: code: passed over: expected the text of a program, found null",
+                "note: p/prose.json:1:31: [0].response: passed over: expected the text of a program, found \"No idea.\" \
+                 without `def` and `O =`",
+            ][..]
+        )
+    );
+}
+
+/// A helper in an earlier block may have the name of a primitive.
+#[test]
+fn what_an_earlier_block_of_an_answer_binds_is_not_the_dsls() {
+    let folder = Folder::new();
+    let answer = "First:\n```python\ndef flip(g):\n    return vmirror(g)\n```\nThen:\n```python\n\
+                  def solve(I):\n    return flip(I)\n```\n";
+    let alone = "```python\ndef solve(I):\n    return rot90(I)\n```\nNo:\n```python\n\
+                 def solve(I):\n    x = flip(even(3))\n    return vmirror(I)\n```\n";
+    for answer in [answer, alone] {
+        folder.write("a.json", mirror_task());
+        folder.write(
+            "r.jsonl",
+            json!({ "task_id": "a", "response": answer }).to_string(),
+        );
+        let (done, document) = folder.run_json("--tasks a.json --programs r.jsonl --quiet");
+        assert_eq!(
+            (done.code, &document["tasks_solved"]),
+            (0, &json!(1)),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn programs_stand_in_the_code_of_notebooks() {
+    let folder = Folder::new();
+    let cells = |last: &str| {
+        json!({ "nbformat": 4, "cells": [
+            { "cell_type": "markdown", "source": ["def solve_a(I): nothing"] },
+            { "cell_type": "code", "source": ["!ls\n", "%time x\n", "from dsl import *\n"] },
+            { "cell_type": "code", "source": "%%writefile s.py\ndef solve_a(I):\n    return vmirror(I)" },
+            { "cell_type": "code", "source": ["%%bash\n", "def solve_a(I): no Python"] },
+            { "cell_type": "code", "source": last },
+        ] })
+        .to_string()
+    };
+    folder
+        .write("a.json", mirror_task())
+        .write("p/a.ipynb", cells(""))
+        .write("bad.ipynb", cells("def solve_b(I):\n    return vmiror(I)"))
+        .write("other.ipynb", r#"{"x": 1}"#);
+    for programs in ["p", "p/a.ipynb"] {
+        let (done, document) = folder.run_json(&format!("--tasks a.json --programs {programs}"));
+        assert_eq!(
+            (done.code, &document["tasks_solved"]),
+            (0, &json!(1)),
+            "{}",
+            done.stderr
+        );
+    }
+    for (programs, expected) in [
+        (
+            "bad.ipynb",
+            "bad.ipynb:10:12: unknown primitive `vmiror`, did you mean `vmirror`?\n",
+        ),
+        (
+            "other.ipynb",
+            "other.ipynb:1:1: expected a notebook: an object with the key `cells`\n",
+        ),
+    ] {
+        let done = folder.run(&format!("run --tasks a.json --programs {programs}"));
+        assert!(
+            done.code == 2 && done.stderr.contains(expected),
+            "{}",
+            done.stderr
+        );
+    }
+    // Of a folder, a notebook may be about something else.
+    folder.write(
+        "q/x.ipynb",
+        cells("def solve(I):\n    for i in I: pass").replace("vmirror", "vmiror"),
+    );
+    folder.write("q/a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json --programs q");
+    assert_eq!(
+        (done.code, &*done.stderr),
+        (0, "note: q: no programs in `x.ipynb`\n")
+    );
+}
+
 #[test]
 fn programs_have_names_of_their_own_and_files_are_read_once() {
     let folder = Folder::new();

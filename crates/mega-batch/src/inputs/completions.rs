@@ -1,6 +1,7 @@
 //! Finds the programs in a model's output: in fenced code, or between lines of prose.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use arc_dsl::{
@@ -14,8 +15,8 @@ const BELOW: usize = 16;
 
 /// The programs of a text in order, with its line numbers; only those of the answer, if it is separate from thoughts.
 ///
-/// Each block of code is read alone and, if no program in it can be read, together with the blocks before it, which
-/// may hold its functions and first steps. Code within lines of prose is tried last.
+/// Each block of code is read alone and, if no program in it can be read or it uses names that they bind, together with
+/// the blocks before it, which may hold its functions and first steps. Code within lines of prose is tried last.
 pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
     located(text, |text, lines, blocks| {
         programs_in(text, lines, blocks, reading)
@@ -49,8 +50,7 @@ pub fn is_foreign(text: &str, read: impl FnOnce() -> Vec<Parsed>) -> bool {
     let is_misspelt = |program: &Parsed| match program {
         Ok(_) => true,
         Err(error) => match &error.kind {
-            ParseErrorKind::UnknownPrimitive { name, .. }
-            | ParseErrorKind::UnknownName { name, .. } => {
+            ParseErrorKind::Unknown { name, .. } => {
                 !BUILTINS.split(' ').any(|known| known == name)
                     && !name.starts_with(char::is_uppercase)
             }
@@ -128,16 +128,21 @@ fn programs_in(
     }
     let mut programs = Vec::new();
     let mut left = BELOW * text.len();
+    let mut bound_before = HashSet::new();
     for (at, block) in blocks.iter().enumerate() {
         let (code, before) = laid_out(&lines, &blocks[at..=at]);
         let mut read = parse(&code, reading, before);
-        if at > 0 && !read.iter().any(Result::is_ok) && left > 0 {
+        // They may be the DSL's, too.
+        let own: HashSet<_> = names_bound(&code).collect();
+        let uses_others = words(&code).any(|it| bound_before.contains(it) && !own.contains(it));
+        bound_before.extend(own.into_iter().map(str::to_owned));
+        if at > 0 && (uses_others || !read.iter().any(Result::is_ok)) && left > 0 {
             let (code, before) = laid_out(&lines, &blocks[..=at]);
             left = left.saturating_sub(code.len());
             let below = parse(&code, reading, before);
             let own = below.into_iter().filter(|it| block.has(&lines, it));
             let own: Vec<_> = own.collect();
-            if own.iter().any(Result::is_ok) {
+            if own.iter().any(Result::is_ok) || uses_others && !own.is_empty() {
                 read = own;
             }
         }
@@ -149,6 +154,22 @@ fn programs_in(
         programs.append(&mut read);
     }
     programs
+}
+
+/// The words of a text that may be names.
+fn words(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| c != '_' && !c.is_alphanumeric())
+}
+
+/// The names that the outermost lines of code bind.
+fn names_bound(code: &str) -> impl Iterator<Item = &str> {
+    code.lines().filter_map(|line| {
+        let definition = line.strip_prefix("def ");
+        let value = || Some(line.split_once('=')?.0.trim_end()).filter(|it| words(it).count() == 1);
+        words(definition.or_else(value)?)
+            .next()
+            .filter(|name| !name.is_empty())
+    })
 }
 
 /// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
@@ -682,7 +703,7 @@ fn is_statement(line: &str) -> bool {
         return line.starts_with("import ") && line.split(' ').count() <= 4
             || line.contains(" import ");
     }
-    if line.starts_with("def ") {
+    if line.starts_with("def ") || line.starts_with("async def ") {
         return line.contains('(');
     }
     if line.starts_with(['@', '#']) {

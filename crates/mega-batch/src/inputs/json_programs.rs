@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{
-    FileForm, FileProgram, ParseError, Program, Reading, TaskFile, read_file, says_nothing,
-};
+use arc_dsl::{FileForm, FileProgram, ParseError, Program, Reading, read_file, says_nothing};
 
 use super::completions;
 use super::foreign::{Candidate, Foreign};
 use super::modules::Modules;
 use super::packed::{Content, archive_contains, contents};
-use super::{InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, unpacked};
+use super::{
+    InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, task_file, unpacked,
+};
 
 /// The programs in JSON files, and the other files.
 #[derive(Default)]
@@ -132,20 +132,19 @@ impl ProgramsInJson {
     }
 
     fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
-        let mut found = TaskFile::read(&stem(file), bytes);
-        if is_named || found.tasks.is_empty() {
-            found.expect_programs();
-        }
+        let mut found = task_file(file, bytes);
+        let told = (is_named || found.tasks.is_empty()).then(|| found.expect_programs());
         if !is_named && found.programs.is_empty() {
             // Reading the tasks reports their errors.
-            let error = found.errors.first().cloned();
-            match (found.form, error) {
-                (FileForm::Foreign, _) => {
+            let told = told.flatten();
+            let is_keyless = told.is_none();
+            match (found.form, told.or_else(|| found.errors.first().cloned())) {
+                (FileForm::Foreign, _) if is_keyless => {
                     let message =
                         "passed over: no programs, which are the key `program` beside `task_id`";
                     self.notes.push(InputError::whole(file, message));
                 }
-                (FileForm::Other, Some(error)) if found.tasks.is_empty() => {
+                (FileForm::Foreign | FileForm::Other, Some(error)) if found.tasks.is_empty() => {
                     let mut note = InputError::in_tasks(file, error);
                     note.message = format!("passed over: {}", note.message);
                     self.notes.push(note);

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    BattFile, ParseError, ParseErrorKind, Program, Reading, Renames, parse_batt, read_file,
+    BattFile, ParseErrorKind, Program, Reading, Renames, broken_json, parse_batt, read_file,
     says_nothing, says_program,
 };
 use python_pool::Pool;
+use serde_json::Value;
 
 use super::foreign::{Candidate, Foreign};
 use super::json_programs::{OtherFile, ProgramsInJson};
 use super::modules::{DSL_MODULES, MAX_NAMES, Modules, list_names};
 use super::packed::{ArchiveListing, Content, contents};
 use super::{
-    InputError, ProgramsRead, files, id_of_folder, is_json, is_python, read_text, stem, text,
+    InputError, NOTEBOOK, ProgramsRead, ends_with_one, files, id_of_folder, is_json, is_python,
+    read_text, stem, text,
 };
 
 /// Reads programs from `*.py` files and folders of them, in the order of names. Each has the file as its
@@ -164,8 +166,8 @@ impl ProgramsRead {
                     });
                 }
                 Err(error) => {
-                    if let Some(name) = unknown_name(&error) {
-                        unknown.push((file.clone(), name.to_owned()));
+                    if let ParseErrorKind::Unknown { name, .. } = &error.kind {
+                        unknown.push((file.clone(), name.clone()));
                     }
                     errors.push(InputError::in_program(file, &error));
                 }
@@ -185,9 +187,10 @@ impl ProgramsRead {
             });
             return true;
         }
-        // A file that was not named and defines no function that looks like a program may fail to parse without an
-        // error.
-        let is_meant = *is_named || (!errors.is_empty() && defines_programs(text));
+        // A file that was not named may fail to parse without an error, if it defines no function that looks like a
+        // program or is a notebook.
+        let defines = || defines_programs(text) && !is_notebook(file);
+        let is_meant = *is_named || (!errors.is_empty() && defines());
         if !has_programs && !is_meant {
             return false;
         }
@@ -227,7 +230,7 @@ pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputErro
         }
     };
     let what = "batts (*.py)";
-    let is_batt = |name: &str| is_python(name) && !is_companion(Path::new(name));
+    let is_batt = |name: &str| ends_with_one(name, &[".py"]) && !is_companion(Path::new(name));
     for path in paths {
         if path.is_dir() {
             let found = files(path, is_batt, what);
@@ -262,6 +265,11 @@ impl PythonFile {
             OtherFile::Named(Content { name, bytes })
             | OtherFile::Packed(Content { name, bytes }) => (text(&name, &bytes)?, name),
         };
+        let text = if is_notebook(&file) {
+            code_of_notebook(&file, &text)?
+        } else {
+            text
+        };
         Ok(Self {
             file,
             text,
@@ -270,13 +278,50 @@ impl PythonFile {
     }
 }
 
-/// The name that is unknown to the DSL, if that is the error.
-fn unknown_name(error: &ParseError) -> Option<&str> {
-    match &error.kind {
-        ParseErrorKind::UnknownPrimitive { name, .. }
-        | ParseErrorKind::UnknownName { name, .. } => Some(name),
-        _ => None,
+fn is_notebook(file: &Path) -> bool {
+    ends_with_one(&file.to_string_lossy(), &[NOTEBOOK])
+}
+
+/// The code of a notebook, cell by cell, without the commands that are not Python.
+fn code_of_notebook(file: &Path, json: &str) -> Result<String, InputError> {
+    let notebook: Value = serde_json::from_str(json).map_err(|error| {
+        InputError::at(
+            file,
+            error.line(),
+            error.column(),
+            broken_json(&error, json),
+        )
+    })?;
+    let Some(cells) = notebook["cells"].as_array() else {
+        return Err(InputError::at(
+            file,
+            1,
+            1,
+            "expected a notebook: an object with the key `cells`",
+        ));
+    };
+    let cells = cells.iter().filter(|cell| cell["cell_type"] == "code");
+    let sources = cells.map(|cell| match &cell["source"] {
+        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
+        source => source.as_str().unwrap_or_default().to_owned(),
+    });
+    let mut code = String::new();
+    for source in sources {
+        let is_other = source.trim_start().starts_with("%%");
+        let is_python = ["%%writefile", "%%time", "%%capture"]
+            .iter()
+            .any(|it| source.contains(it));
+        for line in source.lines() {
+            let is_command = line.trim_start().starts_with(['%', '!', '?']);
+            code.push_str(if is_command || is_other && !is_python {
+                ""
+            } else {
+                line
+            });
+            code.push('\n');
+        }
     }
+    Ok(code)
 }
 
 /// Whether the text defines a function whose name looks like a program, or contains lines of a program.

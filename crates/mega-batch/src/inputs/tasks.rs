@@ -5,13 +5,14 @@ use std::path::{Component, Path, PathBuf};
 
 use arc_dsl::{
     FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile, bare_id,
+    is_arc_id,
 };
 use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, TestIndices, join, merge, test_indices};
 use super::packed::{ArchiveListing, Content, contents};
 use super::{
-    InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_arc_id, is_archive, is_json, stem,
+    InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_archive, is_json, stem, task_file,
 };
 use crate::score::digest;
 
@@ -205,7 +206,7 @@ impl TaskReader {
     /// Reads a file below `root`, which is the folder or the archive that was named, or the file itself.
     fn content(&mut self, content: &Content, root: &Path, is_named: bool) {
         let file = &content.name;
-        let mut read = TaskFile::read(&stem(file), &content.bytes);
+        let mut read = task_file(file, &content.bytes);
         let is_found = file
             .strip_prefix(root)
             .is_ok_and(|inner| inner.components().count() > 1);

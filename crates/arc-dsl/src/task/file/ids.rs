@@ -26,11 +26,16 @@ pub(super) const ID_KEYS: [&str; 13] = [
     "index",
 ];
 
+/// How many of them name a task; the last ones may be numbers of rows.
+const OF_TASKS: usize = 11;
+
 /// The name of a task that does not give its own id.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TaskName<'n> {
     /// The name of its file.
     OfFile(&'n str),
+    /// The name of its file, of which it is one row.
+    OfRow(&'n str),
     /// The name of its file with its index.
     Numbered(&'n str),
     /// Its key in an object.
@@ -40,7 +45,10 @@ pub(super) enum TaskName<'n> {
 impl<'n> TaskName<'n> {
     pub(super) fn name(self) -> &'n str {
         match self {
-            TaskName::OfFile(name) | TaskName::Numbered(name) | TaskName::Key(name) => name,
+            TaskName::OfFile(name)
+            | TaskName::OfRow(name)
+            | TaskName::Numbered(name)
+            | TaskName::Key(name) => name,
         }
     }
 }
@@ -49,7 +57,7 @@ impl<'n> TaskName<'n> {
 pub(super) fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     let counts = match id {
         TaskName::OfFile(name) => says_little(name),
-        TaskName::Numbered(_) => true,
+        TaskName::OfRow(_) | TaskName::Numbered(_) => true,
         TaskName::Key(_) => false,
     };
     if !counts {
@@ -72,7 +80,7 @@ pub(super) fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String>
 
 /// The id that an object gives, itself or in its metadata.
 pub(super) fn id_in(entries: &Entries<'_>) -> Option<String> {
-    let (keys, of_rows) = ID_KEYS.split_at(11);
+    let (keys, of_rows) = ID_KEYS.split_at(OF_TASKS);
     let metadata = || {
         let (_, metadata) = entries.iter().find(|(key, _)| is_metadata(key))?;
         let (mut inner, _) = entries_of(metadata.get());
@@ -83,8 +91,13 @@ pub(super) fn id_in(entries: &Entries<'_>) -> Option<String> {
     own.or_else(|| id_under(of_rows, entries))
 }
 
+/// Whether a row names its task, rather than its place among other rows.
+pub(super) fn names_task(entries: &Entries<'_>) -> bool {
+    id_under(&ID_KEYS[..OF_TASKS], entries).is_some()
+}
+
 fn is_metadata(key: &str) -> bool {
-    matches!(key, "metadata" | "extra_info")
+    matches!(key, "metadata" | "extra_info" | "doc")
 }
 
 pub(super) fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
@@ -108,14 +121,16 @@ pub(super) fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
 #[must_use]
 pub fn bare_id(id: &str) -> &str {
     let id = id.strip_suffix(".json").unwrap_or(id).trim();
-    let is_arc_id = |id: &str| {
-        let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
-        digits == 8 && (id.len() == 8 || id[8..].starts_with(['_', '-']))
-    };
     match id.rsplit_once('/') {
-        Some((_, last)) if is_arc_id(last) => last,
+        Some((_, last)) if is_arc_id(last.split(['_', '-']).next().unwrap_or_default()) => last,
         _ => id,
     }
+}
+
+/// Whether it is an id of the ARC data: eight hexadecimal digits.
+#[must_use]
+pub fn is_arc_id(name: &str) -> bool {
+    name.len() == 8 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Whether the name of a file is less specific than an id in the task: a number with fewer digits than ids have, or a

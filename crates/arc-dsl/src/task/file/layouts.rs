@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::ids::{ID_KEYS, TaskName, says_id};
+use super::ids::{ID_KEYS, TaskName, names_task, says_id};
 use super::programs::{NamedProgram, holds_programs, program, rank_of};
 use crate::task::structure::{
     Entries, elements_of, entries_of, has_key, is_grid, is_list_of_grids, is_object, is_pairs,
@@ -26,8 +26,9 @@ pub(super) const ROW: &str = "row";
 
 /// Whether an object is a task, rather than tasks by split or something else.
 pub(super) fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
-    let is_split = |value: &RawValue| {
+    let is_split = |key: &str, value: &RawValue| {
         is_list_of_tasks(value.get(), depth)
+            || are_rows(key, value.get())
             || kind_of(value.get()) == JsonKind::Object && {
                 let (inner, _) = entries_of(value.get());
                 has_tasks(&inner, depth + 1) || holds_programs(value.get(), true, MAX_DEPTH)
@@ -35,14 +36,10 @@ pub(super) fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
     };
     let mut known = entries
         .iter()
-        .filter(|(key, _)| key == "train" || key == "test");
-    let is_task = known.next().is_some_and(|(_, value)| !is_split(value));
-    is_task
-        || is_examples(entries)
-        || is_training(entries)
-        || is_fewshots(entries)
-        || is_example_pairs(entries)
-        || is_columns(entries)
+        .filter(|(key, _)| key == "train" || key == "test")
+        .peekable();
+    let has_splits = known.peek().is_some() && !known.any(|(key, value)| is_split(key, value));
+    has_splits || is_examples(entries) || is_renamed(entries) || is_columns(entries)
 }
 
 /// Whether an object has the keys of examples with a program.
@@ -55,38 +52,50 @@ pub(super) fn is_examples(entries: &Entries<'_>) -> bool {
             .any(|key| has_key(entries, key))
 }
 
-/// Whether an object has its train pairs under `examples`: objects, or lists of an input and an output.
-pub(super) fn is_example_pairs(entries: &Entries<'_>) -> bool {
-    let is_pair_list = |json: &str| {
-        let first = first_of(json).filter(|first| kind_of(first) == JsonKind::List);
-        first.is_some_and(|pair| {
-            let (both, _) = elements_of(pair);
-            both.len() == 2 && both.iter().all(|it| is_grid(it.get()))
-        })
-    };
-    let is_it = |(key, value): &(String, &RawValue)| {
-        key == "examples" && (is_pairs(value.get()) || is_pair_list(value.get()))
-    };
-    !has_key(entries, "train") && entries.iter().any(is_it)
+/// The split (0 is train, 1 is test) that a word in a key names.
+pub(super) fn split_of(word: &str) -> Option<usize> {
+    match word {
+        "example" | "examples" | "train" | "training" | "demo" | "demos" | "demonstration"
+        | "demonstrations" | "fewshot" | "fewshots" | "pairs" | "support" => Some(0),
+        "question" | "test" | "testing" | "query" => Some(1),
+        _ => None,
+    }
 }
 
-/// Whether an object names its parts `training` and `test` or `testing`.
-pub(super) fn is_training(entries: &Entries<'_>) -> bool {
-    let is_known = |key: &str| matches!(key, "training" | "test" | "testing");
-    let mut lists = entries.iter().filter(|(_, value)| is_pairs(value.get()));
-    let is_it = |(key, value): &(String, &RawValue)| {
-        let is_list = kind_of(value.get()) == JsonKind::List;
-        key == "training" && is_list && !is_list_of_tasks(value.get(), 0)
-    };
-    entries.iter().any(is_it) && lists.all(|(key, _)| is_known(key))
+/// Whether it holds pairs: a list of objects, or of lists of an input and an output, or one pair.
+pub(super) fn holds_pairs(json: &str) -> bool {
+    match kind_of(json) {
+        JsonKind::Object => has_key(&entries_of(json).0, "input"),
+        JsonKind::List => {
+            is_pairs(json) || {
+                let (both, _) = elements_of(first_of(json).unwrap_or_default());
+                both.len() == 2 && both.iter().all(|it| is_grid(it.get()))
+            }
+        }
+        JsonKind::Null | JsonKind::Other => false,
+    }
 }
 
-/// Whether an object names its parts `fewshots` and `question`, like rows of data sets.
-pub(super) fn is_fewshots(entries: &Entries<'_>) -> bool {
-    let parts = entries.iter().filter(|(key, value)| {
-        matches!(key.as_str(), "fewshots" | "question") && is_pairs(value.get())
-    });
-    parts.count() == 2
+/// Whether an object has its train pairs under another name: `examples`, `training`, `fewshots`. In a file of pairs by
+/// the ids of tasks, this may be one of the ids.
+pub(super) fn is_renamed(entries: &Entries<'_>) -> bool {
+    let is_train = |(key, value): &(String, &RawValue)| {
+        split_of(key) == Some(0) && holds_pairs(value.get()) && !is_object(value)
+    };
+    let mut lists = entries.iter().filter(|(_, it)| is_pairs(it.get()));
+    !has_key(entries, "train")
+        && entries.iter().any(is_train)
+        && lists.all(|(key, _)| split_of(key).is_some())
+}
+
+/// The side (0 is input, 1 is output) of the test pairs whose grids may stand under this key beside `train`.
+pub(super) fn side_of_test(key: &str) -> Option<usize> {
+    match key {
+        "input" | "query" | "question" => Some(0),
+        "output" | "answer" | "answers" | "label" | "labels" | "solution" | "solutions"
+        | "target" | "targets" => Some(1),
+        _ => None,
+    }
 }
 
 /// The split (0 is train, 1 is test) and the side (0 is input, 1 is output) of the grids in a column.
@@ -101,12 +110,7 @@ pub(super) const LABEL: Column = (1, 1);
 /// The column of this name, such as `example_inputs`.
 pub(super) fn column(key: &str) -> Option<Column> {
     let (split, side) = key.rsplit_once('_')?;
-    let split = match split {
-        "example" | "examples" | "train" | "training" | "demo" | "demonstration" | "fewshot" => 0,
-        "question" | "test" | "testing" | "query" => 1,
-        _ => return None,
-    };
-    Some((split, side_of(side)?))
+    Some((split_of(split)?, side_of(side)?))
 }
 
 pub(super) fn side_of(key: &str) -> Option<usize> {
@@ -150,7 +154,9 @@ pub(super) fn test_index(entries: &Entries<'_>) -> Option<usize> {
 pub(super) fn are_solutions(entries: &Entries<'_>, id: TaskName<'_>) -> bool {
     let is_one =
         |(key, it): &(String, &RawValue)| !is_word_of_splits(key) && is_list_of_grids(it.get());
-    matches!(id, TaskName::OfFile(_)) && !says_id(entries) && entries.iter().any(is_one)
+    matches!(id, TaskName::OfFile(_) | TaskName::OfRow(_))
+        && !says_id(entries)
+        && entries.iter().any(is_one)
 }
 
 /// Whether an object holds tasks, or lists of pairs, by id.
@@ -267,21 +273,25 @@ pub(super) fn cells(column: &RawValue) -> Vec<(String, &RawValue)> {
     cells.map(|(at, cell)| (at.to_string(), cell)).collect()
 }
 
-/// The rows of programs that stand in a file beside other things; a document of a run has none.
-pub(super) fn rows_under<'e, 'a>(entries: &'e Entries<'a>) -> Option<&'e (String, &'a RawValue)> {
-    if known_as(entries).is_some() {
-        return None;
-    }
-    entries.iter().find(|(key, it)| {
-        let first = first_of(it.get()).filter(|_| kind_of(it.get()) == JsonKind::List);
-        let (row, _) = entries_of(first.unwrap_or_default());
-        (is_wrapper(key) || rank_of(key).is_some())
-            && (row.iter().any(|(key, it)| key == ROW && is_object(it))
-                || says_id(&row) && program(&row).is_some())
-    })
+/// Whether rows of programs stand under this key; in a split, they may lack them.
+pub(super) fn are_rows(key: &str, json: &str) -> bool {
+    let first = first_of(json).filter(|_| kind_of(json) == JsonKind::List);
+    let (row, _) = entries_of(first.unwrap_or_default());
+    let is_split = split_of(key).is_some();
+    let is_row = match program(&row) {
+        Some(_) => is_split || names_task(&row),
+        None => is_split && !is_pairs(json) && row.iter().any(|(key, _)| rank_of(key).is_some()),
+    };
+    (is_wrapper(key) || rank_of(key).is_some())
+        && (is_row || row.iter().any(|(key, it)| key == ROW && is_object(it)))
+}
+
+/// Whether a file holds rows of programs, maybe beside other things; a document of a run does not.
+pub(super) fn has_rows(entries: &Entries<'_>) -> bool {
+    known_as(entries).is_none() && entries.iter().any(|(key, it)| are_rows(key, it.get()))
 }
 
 /// Whether a program without an id is what an object is about.
 pub(super) fn is_alone(program: &NamedProgram<'_>, entries: &Entries<'_>) -> bool {
-    program.has_text() && known_as(entries).is_none() && rows_under(entries).is_none()
+    program.has_text() && known_as(entries).is_none() && !has_rows(entries)
 }

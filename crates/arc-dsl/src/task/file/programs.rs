@@ -9,7 +9,8 @@ use crate::task::text::{JsonKind, Text, first_of, kind_of, shortened};
 
 /// The words with which a key for the text of a program ends, in order of preference: `code`, `generated_code`, `codes`.
 const PROGRAM_WORDS: &str = "program source code function solver script dsl solution response completion generation \
-     prediction answer output text content result choice candidate sample assistant chosen target message conversation";
+     prediction answer output text content result choice candidate sample assistant chosen target message conversation \
+     attempt body implementation resp";
 
 /// From which of them on it is what a language model has answered.
 pub(super) const FIRST_ANSWER: usize = 7;
@@ -19,7 +20,7 @@ const NO_ANSWER: &str = "prompt system user input instruction question rejected 
 
 /// The keys under which answers of models are in what services return, and in conversations.
 const ANSWER_PARTS: &str = "message content text parts value body choices candidates outputs output response result completion tool_calls \
-     function arguments";
+     function arguments program code source";
 
 /// The program in an object.
 pub(super) struct NamedProgram<'a> {
@@ -114,29 +115,40 @@ fn texts_under(rank: usize, json: &str) -> (Vec<String>, usize) {
     if !is_program(json) {
         return Default::default();
     }
+    let is_object = kind_of(json) == JsonKind::Object;
     let texts = match kind_of(json) {
         JsonKind::Null => Vec::new(),
         JsonKind::Other => serde_json::from_str(json).into_iter().collect(),
         JsonKind::List | JsonKind::Object => match serde_json::from_str::<Vec<String>>(json) {
             Ok(texts) => texts,
-            Err(_) if rank < FIRST_ANSWER => Vec::new(),
+            // Rows have tasks of their own.
+            Err(_) if rank < FIRST_ANSWER && (is_object || json.contains("\"task_id\"")) => {
+                Vec::new()
+            }
             Err(_) => serde_json::from_str(json).map_or_else(|_| Vec::new(), |it| answers(&it)),
         },
     };
-    let is_line = |text: &String| !text.trim_end_matches('\n').contains('\n');
-    let is_part = |text: &String| text.trim_end().ends_with(':') || !is_program(text);
-    if kind_of(json) == JsonKind::List && texts.iter().all(is_line) && texts.iter().any(is_part) {
-        let lines: Vec<_> = texts
-            .iter()
-            .map(|line| line.trim_end_matches('\n'))
-            .collect();
-        let text = Some(lines.join("\n")).filter(|text| is_program(text));
-        return (text.into_iter().collect(), 0);
+    if kind_of(json) == JsonKind::List
+        && let Some(text) = of_lines(&texts)
+    {
+        return (vec![text], 0);
     }
     let count = texts.len();
     let programs: Vec<_> = texts.into_iter().filter(|text| is_program(text)).collect();
     let without = count - programs.len();
     (programs, without)
+}
+
+/// The program whose lines these texts are.
+pub(super) fn of_lines(texts: &[String]) -> Option<String> {
+    let is_line = |text: &String| !text.trim_end_matches('\n').contains('\n');
+    let is_part = |text: &String| text.trim_end().ends_with(':') || !is_program(text);
+    let are_lines = texts.iter().all(is_line) && texts.iter().any(is_part);
+    let lines: Vec<_> = texts
+        .iter()
+        .map(|line| line.trim_end_matches('\n'))
+        .collect();
+    Some(lines.join("\n")).filter(|text| are_lines && is_program(text))
 }
 
 /// The answers of a model in a value: a text, a list of them, a conversation, of which the model's last message counts, or

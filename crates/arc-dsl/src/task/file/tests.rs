@@ -57,9 +57,9 @@ fn bad_grids_are_told_by_place_and_what_was_expected() {
          an integer from -128 to 127, found number `1.5`"
     );
     assert_eq!(
-        grid_error("[\"12\"]"),
+        grid_error("[\"x2\"]"),
         "line 2, column 2, train[0].input[0]: expected a row: \
-         a list of colours, found string \"12\""
+         a list of colours, found string \"x2\""
     );
     assert_eq!(
         grid_error("[]"),
@@ -437,6 +437,11 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
     );
     let file = outputs_beside("[[[7]], [[8]]]");
     assert!(file.errors.is_empty() && file.tasks[0].task.test[1].output.is_some());
+    let renamed = |train: &str, test: &str| whole.replace("train", train).replace("test", test);
+    let [support, demonstrations] = [
+        renamed("support", "query"),
+        renamed("demonstrations", "question"),
+    ];
     let whole = Task::from_json("a1", whole.as_bytes()).unwrap();
     for text in [
         columns("example", "question", "s"),
@@ -450,6 +455,11 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
         ),
         of_pairs("examples"),
         of_pairs("train"),
+        support,
+        demonstrations,
+        format!(r#"{{{train}, "query": {question}, "answer": {answer}}}"#),
+        format!(r#"{{{train}, "input": {question}, "output": {answer}}}"#),
+        format!(r#"{{{train}, "test": [{{"input": {question}}}], "solution": [{answer}]}}"#),
         format!(r#"{{{train}, "test_inputs": [{question}], "test_outputs": [{answer}]}}"#),
         format!(r#"{{{train}, "test_input": {question}, "test_output": {answer}}}"#),
         format!(r#"{{{train}, "test": [{{"input": {question}}}], "test_outputs": [{answer}]}}"#),
@@ -472,6 +482,24 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
     );
     let task = Task::from_json("a1", text.as_bytes()).unwrap();
     assert_eq!((task.test.len(), &task.test[0].output), (1, &None));
+}
+
+/// What may be a model's answer is none of the task's outputs.
+#[test]
+fn outputs_beside_test_pairs_are_not_read() {
+    for beside in [
+        r#""test": [{"input": [[5]]}], "output": [[6]]"#,
+        r#""test": [{"input": [[5]], "output": null}], "prediction": [[6]]"#,
+        r#""test": [{"input": [[5]]}], "answer": "[6]""#,
+    ] {
+        let text = format!(r#"{{"train": [{{"input": [[1]], "output": [[2]]}}], {beside}}}"#);
+        let task = Task::from_json("a1", text.as_bytes()).unwrap();
+        assert_eq!(
+            (task.test.len(), &task.test[0].output),
+            (1, &None),
+            "{beside}"
+        );
+    }
 }
 
 #[test]
@@ -511,6 +539,83 @@ fn what_is_wrong_with_a_row_is_told_of_tasks() {
             assert!(!file.errors.iter().any(|it| it.message.contains("solution")));
         }
     }
+}
+
+#[test]
+fn grids_may_be_text_with_one_meaning() {
+    let grid = r"[[1, 2], [3, 4]]";
+    let texts = [
+        r#""1 2\n3 4""#,
+        r#""12\n34\n""#,
+        r#""1,2\n3,4""#,
+        r#""|12|34|""#,
+        r#""[[1 2]\n [3 4]]""#,
+        r#""((1, 2), (3, 4))""#,
+        r#""[1, 2]\n[3, 4]""#,
+        r#""[[1, 2], [3, 4]]""#,
+        r#"["12", "34"]"#,
+        r#"["1 2", "3 4"]"#,
+    ];
+    for layout in [
+        r#"{"train": [{"input": GRID, "output": GRID}]}"#,
+        r#"{"train": {"inputs": [GRID], "outputs": [GRID]}}"#,
+        r#"{"id": "12", "train_inputs": [GRID], "train_outputs": [GRID], "test_inputs": []}"#,
+    ] {
+        let expected = Task::from_json("a1", layout.replace("GRID", grid).as_bytes());
+        let expected = expected.unwrap();
+        let is_single = layout.contains(r#""input""#);
+        for text in texts
+            .iter()
+            .filter(|text| is_single || !text.starts_with('['))
+        {
+            let task = Task::from_json("a1", layout.replace("GRID", text).as_bytes());
+            assert_eq!(task.as_ref(), Ok(&expected), "{layout} {text}");
+        }
+    }
+    // Numbers and negative ones have something between them.
+    for (text, told) in [
+        (r#""10 -1\n0 3""#, "((10, -1), (0, 3))"),
+        (r#""10""#, "((1, 0),)"),
+        (r#""1\n0""#, "((1,), (0,))"),
+    ] {
+        let task = format!(r#"{{"train": [{{"input": {text}}}]}}"#);
+        let task = Task::from_json("a1", task.as_bytes()).unwrap();
+        assert_eq!(task.train[0].input.to_string(), told);
+    }
+    for text in [
+        r#""1 2\n\n3 4""#,
+        r#""[[[1 2]]]""#,
+        r#""a b\nc d""#,
+        r#""-1-2""#,
+        r#""""#,
+        r#""1 200""#,
+        r#"["12", 3]"#,
+        r#"[[1, "2"]]"#,
+        r#"[["1", "2"]]"#,
+    ] {
+        let error = grid_error(text);
+        assert!(error.contains(": expected a"), "{text}: {error}");
+    }
+    let file = crate::task::SubmissionFile::read("id", br#"{"a": [{"attempt_1": "1 2"}]}"#);
+    assert!(!file.errors.is_empty(), "no competition takes text");
+}
+
+#[test]
+fn one_row_gives_its_id_too() {
+    let row = task().replacen('{', "{\"id\": \"a1\", \"code\": \"O = I\", ", 1);
+    let file = TaskFile::read_rows("x", row.as_bytes());
+    let FileTask {
+        task: read, is_row, ..
+    } = &file.tasks[0];
+    assert_eq!(
+        (&*read.id, *is_row, &*file.programs[0].task),
+        ("a1", true, "a1")
+    );
+    assert_eq!(
+        TaskFile::read_rows("x", task().as_bytes()).tasks[0].task.id,
+        "x"
+    );
+    assert_eq!(TaskFile::read("x", row.as_bytes()).tasks[0].task.id, "x");
 }
 
 #[test]
@@ -815,6 +920,24 @@ fn what_services_return_is_searched_for_answers() {
     assert_eq!((file.programs.len(), file.errors.len()), (0, 1));
 }
 
+/// Checks which tasks the programs of a JSON value are of, and whether it says so.
+#[track_caller]
+fn check_programs(text: &Value, program: &str, tasks: &str, is_said: bool) {
+    let file = TaskFile::read("all", text.to_string().as_bytes());
+    let found: Vec<_> = file.programs.iter().map(|it| it.task.as_str()).collect();
+    assert_eq!(
+        (found.join(" "), &file.errors[..]),
+        (tasks.to_owned(), &[][..]),
+        "{text}"
+    );
+    assert!(
+        file.programs
+            .iter()
+            .all(|it| it.text == program && it.is_said == is_said),
+        "{text}"
+    );
+}
+
 #[test]
 fn programs_stand_beside_other_things_and_under_other_keys() {
     let program = "def solve(I):\n    return vmirror(I)";
@@ -887,19 +1010,52 @@ fn programs_stand_beside_other_things_and_under_other_keys() {
             false,
         ),
     ] {
-        let file = TaskFile::read("all", text.to_string().as_bytes());
-        let found: Vec<_> = file.programs.iter().map(|it| it.task.as_str()).collect();
-        assert_eq!(
-            (found.join(" "), &file.errors[..]),
-            (tasks.to_owned(), &[][..]),
-            "{text}"
-        );
-        assert!(
-            file.programs
-                .iter()
-                .all(|it| it.text == program && it.is_said == is_said),
-            "{text}"
-        );
+        check_programs(&text, program, tasks, is_said);
+    }
+}
+
+#[test]
+fn rows_of_programs_may_be_split_and_nested() {
+    let program = "def solve(I):\n    return vmirror(I)";
+    for (text, tasks, is_said) in [
+        (
+            json!({ "train": [{ "task": "a1", "source": program }], "test": [{ "task": "b2", "code": program }] }),
+            "b2 a1",
+            true,
+        ),
+        (
+            json!({ "train": [{ "prompt": "x", "completion": program }], "test": [] }),
+            "train_0",
+            false,
+        ),
+        (
+            json!({ "task_id": "a1", "attempts": [{ "code": program }, { "program": program }] }),
+            "a1 a1",
+            true,
+        ),
+        (
+            json!({ "task_id": "a1", "programs": [{ "code": program, "score": 1 }] }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "task_id": "a1", "implementation": program }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "doc_id": 0, "doc": { "task_id": "a1" }, "resps": [[program]] }),
+            "a1",
+            true,
+        ),
+        (
+            json!({ "request_id": "a1", "outputs": [{ "index": 0, "text": program }] }),
+            "all",
+            false,
+        ),
+        (json!([program, program]), "all_0 all_1", false),
+    ] {
+        check_programs(&text, program, tasks, is_said);
     }
 }
 
@@ -934,6 +1090,12 @@ fn a_text_that_is_no_program_is_told_where_programs_are_expected() {
         };
         assert!(found.ends_with(message), "{row}: {found}");
     }
+    let rows = json!({ "train": [{ "id": "a1", "code": null }], "test": [] });
+    let mut file = TaskFile::read("all", rows.to_string().as_bytes());
+    let first = file.expect_programs().unwrap();
+    let expected = "train[0].code: expected the text of a program, found null";
+    assert!(first.to_string().ends_with(expected), "{first}");
+    assert_eq!(file.errors, [first]);
 }
 
 #[test]
@@ -1046,6 +1208,20 @@ fn programs_stand_under_the_ids_of_their_tasks() {
             "a1 b2",
         ),
         (r#"{"a1": ["O = vmirror(I)"]}"#.to_owned(), "a1"),
+        (
+            r#"{"a1": ["def f(I):", "    return I"], "b2": ["def f(I):\n", "  O = I\n", "  return O"]}"#
+                .to_owned(),
+            "a1 b2",
+        ),
+        (
+            r#"{"a-model": {"007bbfb7": "O = I"}, "b-model": {"00d62c1b": "O = I"}}"#.to_owned(),
+            "007bbfb7 00d62c1b",
+        ),
+        (
+            r#"{"solvers": {"a1": "O = I", "b2": "O = I"}}"#.to_owned(),
+            "a1 b2",
+        ),
+        ("\"O = I\"\n\"O = vmirror(I)\"\n".to_owned(), "all_0 all_1"),
         (
             r#"{"training": {"a1": "O = I"}, "evaluation": {"b2": {"code": "O = I"}}}"#.to_owned(),
             "a1 b2",

@@ -26,13 +26,13 @@ impl<'t> Lowering<'_, 't> {
     ) -> Result<(Expression<'t>, usize)> {
         let scope = self.scope.as_ref();
         let imported = scope.and_then(|scope| scope.imported.get(token.text));
-        if let Some(binding) = imported.cloned() {
+        if let Some((bound, binding)) = imported.cloned() {
             let globals = self.module.map(|module| &module.globals);
             // An import there sees the module as it is by then.
             if let Some((line, why)) = globals.and_then(|it| it.changed_before(self.at)) {
                 return self.bound(token, line, Binding::Other(why.to_owned()), trailers);
             }
-            return self.bound(token, token.line, binding, trailers);
+            return self.bound(token, bound, binding, trailers);
         }
         let local = scope.and_then(|scope| scope.functions.get(token.text));
         if let Some(local) = local.cloned() {
@@ -223,6 +223,7 @@ impl<'t> Lowering<'_, 't> {
                 Some(free.ok_or_else(|| {
                     let kind = ParseErrorKind::KeywordOfFunction {
                         function: told(token.text),
+                        primitive: None,
                         name: told(keyword.text),
                         is_twice: place.is_some(),
                     };

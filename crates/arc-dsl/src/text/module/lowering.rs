@@ -95,8 +95,8 @@ pub(in crate::text) type Sets<'t> = HashMap<&'t str, u32, FxBuildHasher>;
 /// A program that is being built.
 pub(in crate::text) struct Scope<'t> {
     pub(in crate::text) builder: ProgramBuilder,
-    /// The names that the program imports.
-    pub(in crate::text) imported: HashMap<&'t str, Binding<'t>>,
+    /// The names that the program imports, with their lines.
+    pub(in crate::text) imported: HashMap<&'t str, (u32, Binding<'t>)>,
     /// The functions that it defines, and those of enclosing scopes that it uses.
     pub(in crate::text) functions: HashMap<&'t str, LocalFunction<'t>>,
     /// The variables of the enclosing program that are inputs of it.

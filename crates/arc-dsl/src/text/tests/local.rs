@@ -343,6 +343,14 @@ fn a_program_whose_name_is_set_to_a_value_is_refused() {
         errors,
         ["line 1, column 5: `solve`, bound on line 7, cannot be used: it is set to a value"]
     );
+    let imported = "def solve(I):\n    import numpy as np\n    x = I\n    return np.fliplr(x)\n";
+    let [Err(error)] = &parse_programs(imported)[..] else {
+        panic!("an import of the program counts")
+    };
+    assert_eq!(
+        error.to_string(),
+        "line 4, column 12: `np`, bound on line 2, cannot be used: it is the module `numpy`"
+    );
     let kept = "def solve(I):\n    return vmirror(I)\nsolve_2 = solve\n";
     assert!(parse_programs(kept).iter().all(Result::is_ok));
 }

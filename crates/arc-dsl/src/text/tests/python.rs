@@ -296,7 +296,7 @@ fn what_is_not_certain_is_refused() {
         ),
         (
             "if portrait(I):\n  y = 1\nreturn y",
-            "line 4, column 9: `y`, bound on line 4, cannot be used: only one branch of the `if` on line 2 sets it",
+            "line 4, column 9: `y`, bound on line 3, cannot be used: only one branch of the `if` on line 2 sets it",
         ),
         (
             "if portrait(I):\n  return I",
