@@ -412,3 +412,29 @@ fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
         assert_eq!(device.programs_host_only[NO_GRID], 1);
     }
 }
+
+#[test]
+fn an_evaluation_past_its_rounds_goes_to_the_host_and_is_counted() {
+    let text = "def solve_a(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
+    let programs = [arc_dsl::parse_programs(text).remove(0).unwrap()];
+    // A round for each location, of which the device may take 256.
+    let pair = |side| {
+        Pair::new(
+            Grid::filled(side, side, 1),
+            Some(Grid::filled(side, side, 3)),
+        )
+    };
+    let tasks = [Task {
+        train: [2, 16, 17, 30].map(pair).into(),
+        ..Task::default()
+    }];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let by = |backend| run(&batch, &options(backend, Mode::Sequential, true)).unwrap();
+    let (report, expected) = (by(Backend::Emulated), by(Backend::Reference));
+    assert_eq!(without_times(&report), without_times(&expected));
+    let device = device(&report);
+    if is_there() {
+        let past = BTreeMap::from([(BailOut::Rounds.to_string(), 2)]);
+        assert_eq!((device.evaluations, device.bail_outs), (2, past));
+    }
+}
