@@ -105,6 +105,25 @@ impl DeviceProgram {
         }
     }
 
+    /// The same program with the number of rounds that are left as its result; `None` if it has no loops.
+    pub fn counting(&self) -> Option<Self> {
+        let counting = || Self {
+            result: LEFT,
+            gives: Representation::Int,
+            structure: None,
+            ..self.clone()
+        };
+        (self.loops() > 0).then(counting)
+    }
+
+    /// How many rounds an evaluation has taken of which that is the result.
+    pub fn rounds(&self, left: &Value) -> Option<u32> {
+        match left {
+            Value::Int(left) => self.most_rounds().checked_sub(*left as u32),
+            _ => None,
+        }
+    }
+
     /// Bytes of shared memory that an evaluation needs, a multiple of [`UNIT_BYTES`].
     pub fn pool_bytes(&self) -> u32 {
         (self.units * UNIT_BYTES + self.words * size_of::<u32>() as u32)
