@@ -499,7 +499,7 @@ fn the_host_keeps_programs_whose_rounds_are_many_and_they_are_counted_all_the_sa
     assert!(read.iter().all(Option::is_some));
     let (window, kept) = prepare(long);
     assert_eq!((window.evaluations.len(), window.others), (100, 0));
-    assert_eq!(kept, [100..200]);
+    assert_eq!((kept.len(), kept.first()), (1, Some(&(100..200))));
     // Without such a limit the device has all of them.
     assert_eq!(prepare(1.0).1, []);
 }
