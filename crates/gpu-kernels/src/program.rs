@@ -91,6 +91,39 @@ impl DeviceProgram {
         self.has_arena
     }
 
+    /// How many loops it has, each counted again for each loop around it.
+    pub fn loops(&self) -> u32 {
+        self.most_rounds() / ROUNDS
+    }
+
+    /// How many rounds its loops may take in an evaluation, all together: the device bails out of one that needs more.
+    fn most_rounds(&self) -> u32 {
+        if self.has_arena {
+            self.constants.words()[LEFT.word as usize]
+        } else {
+            0
+        }
+    }
+
+    /// The same program with the number of rounds that are left as its result; `None` if it has no loops.
+    pub fn counting(&self) -> Option<Self> {
+        let counting = || Self {
+            result: LEFT,
+            gives: Representation::Int,
+            structure: None,
+            ..self.clone()
+        };
+        (self.loops() > 0).then(counting)
+    }
+
+    /// How many rounds an evaluation has taken of which that is the result.
+    pub fn rounds(&self, left: &Value) -> Option<u32> {
+        match left {
+            Value::Int(left) => self.most_rounds().checked_sub(*left as u32),
+            _ => None,
+        }
+    }
+
     /// Bytes of shared memory that an evaluation needs, a multiple of [`UNIT_BYTES`].
     pub fn pool_bytes(&self) -> u32 {
         (self.units * UNIT_BYTES + self.words * size_of::<u32>() as u32)
@@ -139,6 +172,12 @@ pub struct ValueId(u32);
 /// A jump target in a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Label(u32);
+
+/// Rounds for each loop of a program: 1,650 evaluations of public programs on the pairs of their own tasks need no more.
+const ROUNDS: u32 = 256;
+
+/// Where the number of rounds that are left lies, if there is an arena; the first word is how much of that is in use.
+const LEFT: Place = Place { word: 1, unit: 0 };
 
 /// The program needs more shared memory than an evaluation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
@@ -447,12 +486,20 @@ impl Builder {
         ranges
     }
 
+    /// How many rounds the loops may take in an evaluation, all together: [`ROUNDS`] for each, and as many again for each
+    /// loop around it. One evaluation that goes on and on would hold up a launch of thousands.
+    fn most_rounds(&self) -> u32 {
+        let loops = || self.loops.iter();
+        let around = |(first, last)| loops().filter(move |one| one.0 <= first && last <= one.1);
+        let nested: usize = loops().map(|one| around(*one).count()).sum();
+        (nested as u32).saturating_mul(ROUNDS).min(MAX_ROUNDS)
+    }
+
     /// Allocates places, and returns the program whose result is this value, in this representation; the structure says
     /// how a set of objects splits into elements.
     ///
     /// Constants come first in the pool, then parameters. A place is free again after its value's last use, so a result
-    /// never lies where an operand of its instruction does. If there is an arena, the first two words are how much of it
-    /// is in use and how many rounds remain.
+    /// never lies where an operand of its instruction does.
     pub fn finish(
         self,
         result: ValueId,
@@ -468,7 +515,7 @@ impl Builder {
         let mut constants = self.pool.clone();
         if self.has_arena {
             constants = Pool::from_parts(
-                [&[0, MAX_ROUNDS], constants.words()].concat(),
+                [&[0, self.most_rounds()], constants.words()].concat(),
                 constants.units().to_vec(),
             );
             places.words.allocate(0, 2).ok_or(TooLarge)?;
@@ -537,3 +584,37 @@ impl Builder {
 
 /// A unit of the pool: one word per lane.
 pub(crate) type Unit = [u32; LANES];
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::parse_programs;
+
+    use crate::encode;
+
+    fn loops(steps: &str) -> u32 {
+        let text = format!(
+            "def solve_a(I):\n    {}\n    return O\n",
+            steps.replace("; ", "\n    ")
+        );
+        let program = parse_programs(&text).remove(0).unwrap();
+        let program = encode(&arc_form::specialise(&program).unwrap()).unwrap();
+        program.loops()
+    }
+
+    #[test]
+    fn a_loop_counts_again_for_each_around_it() {
+        assert_eq!(loops("O = vmirror(I)"), 0);
+        // A list, but no loop.
+        assert_eq!(
+            loops("x1 = crop(I, (0, 0), (1, 2)); x2 = dedupe((1, 2, 1)); O = canvas(1, (1, 2))"),
+            0
+        );
+        let one = "x1 = asindices(I); x2 = mapply(neighbors, x1); O = fill(I, 3, x2)";
+        assert_eq!(loops(one), 1);
+        let two = "x1 = asindices(I); x2 = mapply(neighbors, x1); x3 = mapply(ineighbors, x2); O = fill(I, 3, x3)";
+        assert_eq!(loops(two), 2);
+        let nested = "x1 = lbind(mapply, neighbors); x2 = compose(x1, dneighbors); x3 = asindices(I); \
+                      x4 = mapply(x2, x3); O = fill(I, 3, x4)";
+        assert_eq!(loops(nested), 3);
+    }
+}

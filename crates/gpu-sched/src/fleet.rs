@@ -62,8 +62,8 @@ struct Ended<A> {
 /// A window that a device has finished.
 #[derive(Debug)]
 pub struct Finished<A> {
-    /// Its items.
-    pub items: Range<u64>,
+    /// Its items, without those that the host kept.
+    pub items: Vec<Range<u64>>,
     /// Their answers.
     pub answer: A,
     /// The time that it took.
@@ -157,9 +157,16 @@ impl<B: Send + 'static, A: Send + 'static> Fleet<B, A> {
         Some(window)
     }
 
-    /// Gives a device its window, whose preparation took `prepare`.
-    pub fn hand_over(&mut self, window: &Window, batch: B, prepare: Duration) {
-        self.scheduler.handed_over(self.now(), window.id);
+    /// Gives a device its window, whose preparation took `prepare`, without the items that the host `kept`; returns
+    /// whether [these are its own](Scheduler::handed_over).
+    pub fn hand_over(
+        &mut self,
+        window: &Window,
+        batch: B,
+        kept: &[Range<u64>],
+        prepare: Duration,
+    ) -> bool {
+        let is_kept = self.scheduler.handed_over(self.now(), window.id, kept);
         let command = Command::Run {
             window: window.id,
             batch,
@@ -170,6 +177,7 @@ impl<B: Send + 'static, A: Send + 'static> Fleet<B, A> {
             let failure = Failure::Lost("its thread has ended".to_owned());
             self.end(window.device, window.id, Err(failure));
         }
+        is_kept
     }
 
     /// Notes what has happened on devices since, and returns the next window that one has finished, if there is any.
@@ -209,7 +217,7 @@ impl<B: Send + 'static, A: Send + 'static> Fleet<B, A> {
         device: usize,
         window: WindowId,
         result: Result<Made, Failure>,
-    ) -> Option<Range<u64>> {
+    ) -> Option<Vec<Range<u64>>> {
         if let Err(failure) = &result {
             debug!(?window, device, %failure, "failed");
             self.failures[device] = Some(failure.clone());

@@ -37,6 +37,8 @@ pub struct Evaluations<N = ()> {
     pub evaluations: Vec<Evaluation>,
     /// The pool of each of them, as an index into `pools`.
     pub pools_of: Vec<u32>,
+    /// How many of them, the last ones, are no items of the window, but tell something of its programs.
+    pub others: usize,
     /// Returned with the answers.
     pub note: N,
 }
@@ -122,6 +124,7 @@ struct Launched<D: Device> {
     /// Recorded before the uploads, between uploads and launch, and after the launch.
     events: [D::Event; 3],
     footprint: u64,
+    others: usize,
 }
 
 impl From<DeviceError> for Failure {
@@ -253,6 +256,7 @@ impl<D: Device, N> Launcher<D, N> {
             prepared,
             events: [began, uploaded, launched],
             footprint: after.saturating_sub(before),
+            others: batch.others,
         })
     }
 
@@ -320,14 +324,17 @@ where
             compute,
             download: downloads.elapsed(),
         };
-        let footprint = launched.footprint;
+        let Launched {
+            footprint, others, ..
+        } = launched;
+        let items = &answers.verdicts[..answers.verdicts.len() - others];
         let is_done = |verdict: &&Verdict| matches!(verdict, Verdict::Done { .. });
         // Free the batch's memory before measuring free memory.
         drop(launched);
         let made = Made {
             stages,
-            tried: answers.verdicts.len() as u64,
-            answered: answers.verdicts.iter().filter(is_done).count() as u64,
+            tried: items.len() as u64,
+            answered: items.iter().filter(is_done).count() as u64,
             footprint,
             free: self.free_memory(),
             memory: lane.engine.device().memory_usage(),

@@ -6,10 +6,11 @@
 //!
 //! Modules, by what they decide:
 //!
-//! - who gets what: `scheduler`; how large a window may be: `scheduler/device.rs`, `size`;
+//! - who gets what: `scheduler`, `costs`; how large a window may be: `scheduler/device.rs`, `size`;
 //! - in which order answers are delivered: `order`; where the time goes: `stages`;
 //! - who runs it: [`fleet`] (threads), [`launcher`] (evaluations on a device).
 
+mod costs;
 mod failure;
 pub mod fleet;
 pub mod launcher;
@@ -18,11 +19,13 @@ mod scheduler;
 mod size;
 mod stages;
 
+pub use costs::Costs;
 pub use failure::Failure;
 pub use fleet::{Executor, Finished, Fleet, Signal};
 pub use order::Order;
 pub use scheduler::{
-    DeviceDescription, Host, MOST_DEVICES, Made, Placement, Policy, Scheduler, Window, WindowId,
+    DeviceDescription, Host, Keep, MOST_DEVICES, Made, Placement, Policy, Scheduler, Window,
+    WindowId,
 };
 pub use size::{allowance, find_max_batch};
 pub use stages::{Activity, Stages};

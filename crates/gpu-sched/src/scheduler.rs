@@ -34,6 +34,12 @@ const LAUNCH: f64 = 50e-6;
 /// The part of a window's time that the launch may be.
 const OVERHEAD: f64 = 0.05;
 
+/// How much dearer than others on devices, in proportion to the host, the programs are that the host keeps.
+const DEAR: f64 = 3.0;
+
+/// An item may take a device this part of the time that everything unclaimed would take the host.
+const LONG: f64 = 0.1;
+
 /// A window is given up after this many times its expected time, but not before [`Policy::time_limit`].
 const PATIENCE: f64 = 20.0;
 
@@ -104,8 +110,17 @@ impl Default for Policy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WindowId(u64);
 
+/// Which programs the host should [keep](Scheduler::handed_over) of a window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Keep {
+    /// Those that are so many times dearer than the mean on the device, in proportion to the host.
+    pub dear: f64,
+    /// Those of which an item takes the device so many seconds, as long as others may take together.
+    pub long: f64,
+}
+
 /// A window for a device.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     /// Its number.
     pub id: WindowId,
@@ -115,6 +130,8 @@ pub struct Window {
     pub items: Range<u64>,
     /// Whether the device was lost and has to be reopened first.
     pub recover: bool,
+    /// Which programs of it the host should keep.
+    pub keep: Keep,
 }
 
 /// What a finished window took.
@@ -147,7 +164,7 @@ pub struct Host {
 #[derive(Debug, Clone)]
 struct InFlight {
     device: usize,
-    items: Range<u64>,
+    items: Vec<Range<u64>>,
     /// The devices that have failed on it.
     failed: u64,
     /// When the device received it, and when it is given up; `None` while it is being prepared.
@@ -156,7 +173,7 @@ struct InFlight {
 
 impl InFlight {
     fn count(&self) -> u64 {
-        self.items.end - self.items.start
+        self.items.iter().map(|items| items.end - items.start).sum()
     }
 }
 
@@ -348,9 +365,10 @@ impl Scheduler {
         };
         let others = (0..self.devices.len()).filter(|other| used & (1 << other) != 0);
         let speed: f64 = others.map(|other| self.devices[other].unit().recip()).sum();
-        let given_back = self.given_back.iter().map(|(start, it)| it.end - start);
-        let unclaimed = fresh.end - fresh.start + given_back.sum::<u64>();
-        let (left, unit) = (unclaimed as f64 + begun.iter().sum::<f64>(), state.unit());
+        let (left, unit) = (
+            self.unclaimed(fresh) as f64 + begun.iter().sum::<f64>(),
+            state.unit(),
+        );
         let share = left / unit / (speed + host_speed) - begun[device];
         let part = if share / 2.0 * unit < LAUNCH / OVERHEAD {
             share
@@ -363,12 +381,34 @@ impl Scheduler {
         (part.ceil() as u64).clamp(1, most.min(state.grown()))
     }
 
+    /// See [`Window::keep`].
+    fn keep(&self, device: usize, host: Host) -> Keep {
+        let state = &self.devices[device];
+        let (dear, long) = match self.policy.placement {
+            Placement::Host | Placement::Devices => (f64::INFINITY, f64::INFINITY),
+            // The device bails out of so many items that the host is busy with these.
+            Placement::Auto if state.left() * host.unit > state.unit() => (f64::MAX, f64::INFINITY),
+            Placement::Auto => (
+                (host.unit / state.unit()).max(DEAR),
+                self.unclaimed(&self.fresh) as f64 * host.unit * LONG,
+            ),
+        };
+        Keep { dear, long }
+    }
+
+    /// How many items were given back, or are these.
+    fn unclaimed(&self, fresh: &Range<u64>) -> u64 {
+        let given_back = self.given_back.iter().map(|(start, it)| it.end - start);
+        fresh.end - fresh.start + given_back.sum::<u64>()
+    }
+
     /// Claims the [`next`](Self::next) window.
     pub fn claim(&mut self, now: Duration, host: Host) -> Option<Window> {
         self.revive(now);
         let (device, items) = self.next(now, host)?;
         let given_back = self.given_back.get(&items.start);
         let failed = given_back.map_or(0, |it| it.failed);
+        let keep = self.keep(device, host);
         self.take(items.start, items.end);
         let id = WindowId(self.next_window);
         self.next_window += 1;
@@ -376,7 +416,7 @@ impl Scheduler {
             id,
             InFlight {
                 device,
-                items: items.clone(),
+                items: vec![items.clone()],
                 failed,
                 received: None,
             },
@@ -389,15 +429,24 @@ impl Scheduler {
             device,
             items,
             recover: state.standing.begin(),
+            keep,
         })
     }
 
     /// Records that a device has received a window: its time limit begins. Until then the window was being prepared,
-    /// which is not the device's fault.
-    pub fn handed_over(&mut self, now: Duration, window: WindowId) {
-        let Some(device) = self.in_flight.get(&window).map(|flight| flight.device) else {
-            return;
+    /// which is not the device's fault. The host evaluates those items of it that it `kept`, in order; returns whether
+    /// they are its own: otherwise the whole window was given up meanwhile.
+    pub fn handed_over(&mut self, now: Duration, window: WindowId, kept: &[Range<u64>]) -> bool {
+        let Some(flight) = self.in_flight.get_mut(&window) else {
+            return false;
         };
+        let device = flight.device;
+        let ends = flight.items.iter().map(|items| items.end);
+        let ends: Vec<u64> = kept.iter().map(|items| items.start).chain(ends).collect();
+        let starts = flight.items.iter().map(|items| items.start);
+        let starts = starts.chain(kept.iter().map(|items| items.end));
+        let between = starts.zip(ends).map(|(start, end)| start..end);
+        flight.items = between.filter(|items| !items.is_empty()).collect();
         let windows = self.devices[device].in_flight.len() as f64;
         let expected = LAUNCH * windows + self.devices[device].unit() * self.begun(device, now);
         let patience = Duration::try_from_secs_f64(PATIENCE * expected);
@@ -406,6 +455,7 @@ impl Scheduler {
         if let Some(flight) = self.in_flight.get_mut(&window) {
             flight.received = Some((now, now + limit));
         }
+        true
     }
 
     /// Records that a window has ended. Returns its items if the answers are valid; otherwise they are claimed again,
@@ -415,7 +465,7 @@ impl Scheduler {
         now: Duration,
         window: WindowId,
         result: Result<Made, Failure>,
-    ) -> Option<Range<u64>> {
+    ) -> Option<Vec<Range<u64>>> {
         let flight = self.in_flight.remove(&window)?;
         let state = &mut self.devices[flight.device];
         state.in_flight.retain(|other| *other != window);

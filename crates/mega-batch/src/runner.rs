@@ -288,9 +288,8 @@ impl Runner {
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
         let device_stage = self.shared_bytes.map(|shared_bytes| {
             let keep_outputs = self.options.needs_outputs();
-            let placement = self.executors.placement;
             let numbers = &self.device_numbers;
-            DeviceStage::new(batch, keep_outputs, placement, shared_bytes, numbers)
+            DeviceStage::new(batch, keep_outputs, shared_bytes, numbers)
         });
         let free_python = FreePython::new(batch);
         let run = Run {

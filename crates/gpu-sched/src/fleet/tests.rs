@@ -86,11 +86,12 @@ fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
     while order.next() < count {
         let changes = fleet.signal().changes();
         if let Some(Finished { items, answer, .. }) = fleet.receive() {
+            let [items] = items.try_into().unwrap();
             by_devices += items.end - items.start;
             order.put(items, answer);
         } else if let Some(window) = fleet.claim(HOST) {
             let batch = window.items.clone().collect();
-            fleet.hand_over(&window, batch, Duration::from_micros(10));
+            assert!(fleet.hand_over(&window, batch, &[], Duration::from_micros(10)));
         } else if let Some(items) = fleet.scheduler().for_host() {
             let end = items.end.min(items.start + 5);
             fleet.scheduler_mut().take(items.start, end);
@@ -169,7 +170,7 @@ fn what_was_not_finished_in_an_earlier_batch_is_never_answered() {
     let (mut fleet, _holds) = fleet(vec![vec![]], Placement::Devices);
     fleet.scheduler_mut().begin(0..50);
     let window = fleet.claim(HOST).unwrap();
-    fleet.hand_over(&window, vec![1; 9], Duration::ZERO);
+    assert!(fleet.hand_over(&window, vec![1; 9], &[], Duration::ZERO));
     let expected: Vec<_> = (0..200).map(|number| number * number).collect();
     assert_eq!(drive(&mut fleet, 200).0, expected);
 }

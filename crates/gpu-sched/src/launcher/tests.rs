@@ -160,12 +160,13 @@ fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
     while order.next() < count {
         let changes = fleet.signal().changes();
         if let Some(Finished { items, answer, .. }) = fleet.receive() {
+            let [items] = items.try_into().unwrap();
             work.check(items.clone(), &answer);
             by_devices += items.end - items.start;
             order.put(items, ());
         } else if let Some(window) = fleet.claim(HOST) {
             let batch = work.prepare(window.items.clone());
-            fleet.hand_over(&window, batch, Duration::from_micros(10));
+            assert!(fleet.hand_over(&window, batch, &[], Duration::from_micros(10)));
         } else if let Some(items) = fleet.scheduler().for_host() {
             fleet.scheduler_mut().take(items.start, items.end);
             order.put(items, ());

@@ -21,8 +21,9 @@ pub(super) struct DeviceState {
     pub(super) description: DeviceDescription,
     pub(super) standing: Standing,
     pub(super) in_flight: Vec<WindowId>,
-    /// Items that it tried, and the seconds that they took; earlier ones count less.
+    /// Items that it tried and answered, and the seconds that they took; earlier ones count less.
     tried: f64,
+    answered: f64,
     seconds: f64,
     /// When its last window ended.
     pub(super) ended: Duration,
@@ -45,6 +46,7 @@ impl DeviceState {
             standing: Standing::default(),
             in_flight: Vec::new(),
             tried: 0.0,
+            answered: 0.0,
             seconds: 0.0,
             ended: Duration::ZERO,
             began: None,
@@ -64,6 +66,15 @@ impl DeviceState {
             self.description.unit
         };
         unit.max(1e-12)
+    }
+
+    /// The part of its items that it is expected to bail out of.
+    pub(super) fn left(&self) -> f64 {
+        if self.tried > 0.0 {
+            1.0 - self.answered / self.tried
+        } else {
+            0.0
+        }
     }
 
     /// Records a finished window of `count` items, which it received at a time.
@@ -92,6 +103,7 @@ impl DeviceState {
         }
         let seconds = now.saturating_sub(since).as_secs_f64();
         self.tried = self.tried * DECAY + made.tried as f64;
+        self.answered = self.answered * DECAY + made.answered as f64;
         self.seconds = self.seconds * DECAY + (seconds - LAUNCH).max(seconds * 0.1);
         self.largest = self.largest.max(made.tried);
         if made.footprint > 0 {

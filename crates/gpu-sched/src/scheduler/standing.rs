@@ -147,29 +147,29 @@ impl Scheduler {
         self.devices[device].activity.failed += windows.len() as u64;
         for window in &windows {
             if let Some(flight) = self.in_flight.remove(window) {
-                self.give_back(flight.items, flight.failed);
+                self.give_back(&flight.items, flight.failed);
             }
         }
         windows
     }
 
-    fn give_back(&mut self, items: Range<u64>, failed: u64) {
-        let given_back = GivenBack {
-            end: items.end,
-            failed,
-        };
-        self.given_back.insert(items.start, given_back);
+    fn give_back(&mut self, items: &[Range<u64>], failed: u64) {
+        let given_back = items.iter().map(|items| {
+            let end = items.end;
+            (items.start, GivenBack { end, failed })
+        });
+        self.given_back.extend(given_back);
     }
 
     /// Handles the failure of a window.
     pub(super) fn handle_failure(&mut self, now: Duration, flight: InFlight, failure: &Failure) {
+        let count = flight.count();
         let InFlight {
             device,
             items,
             failed,
             ..
         } = flight;
-        let count = items.end - items.start;
         let recovery = self.policy.recovery;
         let state = &mut self.devices[device];
         let failed_here = failed | 1 << device;
@@ -177,31 +177,33 @@ impl Scheduler {
             Failure::OutOfMemory if count > 1 => {
                 state.activity.split += 1;
                 state.fits = count / 2;
-                let middle = items.start + count / 2;
-                self.give_back(items.start..middle, failed);
-                self.give_back(middle..items.end, failed);
+                for Range { start, end } in items {
+                    let middle = start + (end - start) / 2;
+                    let halves = [start..middle, middle..end];
+                    self.give_back(&halves[usize::from(middle == start)..], failed);
+                }
             }
             Failure::OutOfMemory if !state.alone && !state.in_flight.is_empty() => {
                 // Other windows hold the memory that it needs.
                 state.activity.split += 1;
                 state.fits = 1;
                 state.alone = true;
-                self.give_back(items, failed);
+                self.give_back(&items, failed);
             }
             Failure::OutOfMemory => {
                 state.activity.too_large += 1;
-                self.give_back(items, !0);
+                self.give_back(&items, !0);
                 self.strike(now, device);
             }
             Failure::Failed(_) => {
                 state.activity.failed += 1;
-                self.give_back(items, failed_here);
+                self.give_back(&items, failed_here);
                 self.strike(now, device);
             }
             Failure::Lost(_) | Failure::Hung => {
                 state.activity.failed += 1;
                 state.standing.lose(now, recovery);
-                self.give_back(items, failed_here);
+                self.give_back(&items, failed_here);
                 self.give_back_all(device);
             }
         }

@@ -148,7 +148,7 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     scheduler.begin(0..200);
     let both = [(); 2].map(|()| scheduler.claim(seconds(1), HOST).unwrap());
     for window in &both {
-        scheduler.handed_over(seconds(1), window.id);
+        assert!(scheduler.handed_over(seconds(1), window.id, &[]));
     }
     assert_eq!(scheduler.wake(), Some(seconds(6)));
     scheduler.ended(seconds(2), both[1].id, Ok(Made::default()));
@@ -167,7 +167,7 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     scheduler.answered(both[0].device);
     assert!(scheduler.devices[both[0].device].standing.is_asked());
     let ended = scheduler.ended(seconds(8), again.id, Ok(Made::default()));
-    assert_eq!(ended, Some(both[0].items.clone()));
+    assert_eq!(ended.unwrap(), [both[0].items.clone()]);
     assert!(scheduler.is_over());
 }
 
@@ -179,13 +179,13 @@ fn what_waits_for_its_preparation_is_not_late() {
     assert_eq!(scheduler.wake(), None);
     assert_eq!(scheduler.expire(seconds(1000)), []);
     // The time limit of five seconds begins when the device has received the window.
-    scheduler.handed_over(seconds(1000), window.id);
+    assert!(scheduler.handed_over(seconds(1000), window.id, &[]));
     assert_eq!(scheduler.wake(), Some(seconds(1005)));
     assert_eq!(scheduler.expire(seconds(1004)), []);
     let given_up = scheduler.expire(seconds(1005));
     assert_eq!(given_up, [(window.id, 0)]);
     // A window that was given up meanwhile is ignored.
-    scheduler.handed_over(seconds(1005), window.id);
+    assert!(!scheduler.handed_over(seconds(1005), window.id, &[]));
     assert_eq!(scheduler.wake(), None);
 }
 
@@ -194,7 +194,7 @@ fn a_slow_device_has_the_time_that_its_window_is_expected_to_take() {
     let mut scheduler = scheduler(1);
     scheduler.begin(0..200);
     let window = scheduler.claim(seconds(0), HOST).unwrap();
-    scheduler.handed_over(seconds(0), window.id);
+    assert!(scheduler.handed_over(seconds(0), window.id, &[]));
     let made = Made {
         tried: 100,
         ..Made::default()
@@ -202,7 +202,7 @@ fn a_slow_device_has_the_time_that_its_window_is_expected_to_take() {
     // A second per item.
     scheduler.ended(seconds(100), window.id, Ok(made));
     let window = scheduler.claim(seconds(100), HOST).unwrap();
-    scheduler.handed_over(seconds(100), window.id);
+    assert!(scheduler.handed_over(seconds(100), window.id, &[]));
     let limit = scheduler.wake().unwrap();
     assert!((limit.as_secs_f64() - 2100.0).abs() < 1.0, "{limit:?}");
 }
@@ -230,7 +230,7 @@ fn after_a_stop_windows_in_flight_are_finished_and_no_other_begins() {
     assert_eq!(scheduler.claim(seconds(2), HOST), None);
     assert_eq!((scheduler.for_host(), scheduler.is_over()), (None, false));
     let ended = scheduler.ended(seconds(2), both[1].id, Ok(Made::default()));
-    assert_eq!(ended, Some(both[1].items.clone()));
+    assert_eq!(ended.unwrap(), [both[1].items.clone()]);
     assert!(scheduler.is_over());
 }
 
@@ -239,4 +239,50 @@ fn there_is_a_most_number_of_devices() {
     let mut scheduler = scheduler(MOST_DEVICES);
     assert_eq!(scheduler.activities().len(), MOST_DEVICES);
     assert_eq!(scheduler.add(description("one more", 1)), None);
+}
+
+#[test]
+fn what_the_host_keeps_of_a_window_is_its_own_whatever_becomes_of_the_rest() {
+    let mut scheduler = scheduler(1);
+    scheduler.begin(0..100);
+    let window = scheduler.claim(seconds(1), HOST).unwrap();
+    let nothing = Keep {
+        dear: f64::INFINITY,
+        long: f64::INFINITY,
+    };
+    assert_eq!(window.keep, nothing);
+    assert!(scheduler.handed_over(seconds(1), window.id, &[0..10, 30..31, 31..40, 99..100]));
+    scheduler.ended(seconds(1), window.id, Err(Failure::OutOfMemory));
+    let mut halves = Vec::new();
+    while let Some(window) = scheduler.claim(seconds(1), HOST) {
+        halves.push(window.items);
+        let ended = scheduler.ended(seconds(2), window.id, Ok(Made::default()));
+        assert_eq!(ended.unwrap(), [halves[halves.len() - 1].clone()]);
+    }
+    assert_eq!(halves, [10..20, 20..30, 40..69, 69..99]);
+    assert!(scheduler.is_over());
+    // Of a window that was given up meanwhile nothing is kept.
+    scheduler.begin(0..100);
+    let window = scheduler.claim(seconds(2), HOST).unwrap();
+    scheduler.ended(seconds(2), window.id, failed());
+    assert!(!scheduler.handed_over(seconds(2), window.id, &[0..10, 20..30]));
+    assert_eq!(scheduler.for_host(), Some(window.items));
+}
+
+#[test]
+fn beside_a_faster_device_the_host_keeps_only_what_is_much_dearer_there() {
+    for (unit, expected) in [(1e-6, 3.0), (1e-5, 3.0), (1e-7, 10.0)] {
+        let mut scheduler = Scheduler::new(Policy::default());
+        scheduler.add(DeviceDescription {
+            unit,
+            ..description("one", 1)
+        });
+        scheduler.begin(0..100_000);
+        let window = scheduler.claim(seconds(1), HOST).unwrap();
+        assert!((window.keep.dear - expected).abs() < 1e-9, "{unit}");
+        assert!(
+            (window.keep.long - 100_000.0 * 1e-6 * LONG).abs() < 1e-9,
+            "{unit}"
+        );
+    }
 }

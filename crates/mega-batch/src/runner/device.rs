@@ -8,13 +8,13 @@ mod grids;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gpu_kernels::{BailOut, DeviceProgram, Evaluation, Verdict};
 use gpu_sched::launcher::{Answers, Evaluations};
-use gpu_sched::{Activity, Failure, Placement, Stages};
+use gpu_sched::{Activity, Costs, Failure, Keep, Stages};
 use rustc_hash::FxHashMap;
 
 use grids::{Grids, PairGrids};
@@ -39,8 +39,10 @@ pub(super) struct Note {
     /// The first evaluation.
     first: u64,
     pub(super) began: Instant,
-    /// By evaluation; `None` if no device can run its program.
+    /// By evaluation; `None` if the host keeps it.
     requests: Vec<Option<Request>>,
+    /// Programs whose rounds are counted, until the first reader has learned from it.
+    counted: Mutex<Vec<Counted>>,
 }
 
 /// An evaluation for a device.
@@ -49,6 +51,21 @@ struct Request {
     /// Its index in the answers, or why it is not in them.
     place: Result<u32, BailOut>,
     has_expected: bool,
+}
+
+/// An evaluation of which a device counts the rounds, and its index in the answers.
+#[derive(Debug)]
+struct Counted {
+    program: u32,
+    encoded: Arc<DeviceProgram>,
+    place: usize,
+}
+
+/// A program as devices run it, and so that they count its rounds, with their numbers.
+#[derive(Debug, Clone)]
+struct Encoded {
+    program: (u64, Arc<DeviceProgram>),
+    counting: Option<(u64, Arc<DeviceProgram>)>,
 }
 
 /// The answers of a device for a window.
@@ -70,25 +87,6 @@ impl WindowAnswers {
     }
 }
 
-/// How many evaluations of a program devices have tried, and how many of them they bailed out of.
-#[derive(Debug, Default)]
-struct Tried {
-    evaluations: AtomicU32,
-    bailed_out: AtomicU32,
-}
-
-impl Tried {
-    /// Devices leave a program to the host if they bail out of most of its evaluations, of which there are at least
-    /// this many.
-    const LEAST: u32 = 16;
-
-    fn is_left(&self) -> bool {
-        let evaluations = self.evaluations.load(Ordering::Relaxed);
-        let bailed_out = self.bailed_out.load(Ordering::Relaxed);
-        evaluations >= Self::LEAST && bailed_out > evaluations / 2
-    }
-}
-
 /// The host's work for the devices of one batch.
 #[derive(Debug)]
 pub(super) struct DeviceStage<'b> {
@@ -99,9 +97,8 @@ pub(super) struct DeviceStage<'b> {
     /// The next number for a program or a pool of values, unique over all devices.
     numbers: &'b AtomicU64,
     grids: Grids<'b>,
-    programs: ProgramCache<(u64, Arc<DeviceProgram>)>,
-    /// By the index of the program; empty if devices try all that they can.
-    tried: Vec<Tried>,
+    programs: ProgramCache<Encoded>,
+    costs: Mutex<Costs>,
     /// How many evaluations the devices bailed out of, by reason.
     bail_outs: Mutex<BTreeMap<BailOut, u64>>,
 }
@@ -114,14 +111,9 @@ impl<'b> DeviceStage<'b> {
     pub(super) fn new(
         batch: &'b Batch<'b>,
         keep_outputs: bool,
-        placement: Placement,
         shared_bytes: u32,
         numbers: &'b AtomicU64,
     ) -> Self {
-        let learns = match placement {
-            Placement::Auto => batch.programs().len(),
-            Placement::Host | Placement::Devices => 0,
-        };
         Self {
             batch,
             keep_outputs,
@@ -129,19 +121,24 @@ impl<'b> DeviceStage<'b> {
             numbers,
             grids: Grids::new(batch, numbers),
             programs: ProgramCache::new(batch.evaluations_by_program()),
-            tried: std::iter::repeat_with(Tried::default)
-                .take(learns)
-                .collect(),
+            costs: Mutex::new(Costs::new(batch.evaluations_by_program())),
             bail_outs: Mutex::default(),
         }
     }
 
-    /// The program with its number, encoded now if it was not; `None` if no device can run it.
-    fn encoded(&self, program: u32) -> Option<(u64, Arc<DeviceProgram>)> {
+    /// The program, encoded now if it was not; `None` if no device can run it.
+    fn encoded(&self, program: u32) -> Option<Encoded> {
+        let numbered = |encoded| {
+            let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+            (number, Arc::new(encoded))
+        };
         self.programs.get(program, |_| {
             let encoded = encoded(&self.batch.programs()[program as usize], self.shared_bytes)?;
-            let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-            Ok((number, Arc::new(encoded)))
+            lock(&self.costs).describe(program, encoded.len(), encoded.loops());
+            Ok(Encoded {
+                counting: encoded.counting().map(numbered),
+                program: numbered(encoded),
+            })
         })
     }
 
@@ -150,66 +147,122 @@ impl<'b> DeviceStage<'b> {
         self.programs.done(program, evaluations);
     }
 
-    /// Prepares a window: those of its evaluations that devices can run.
-    pub(super) fn prepare(&self, window: &Range<u64>) -> Prepared {
-        let count = (window.end - window.start) as usize;
+    /// Learns from evaluations of a program by the host.
+    pub(super) fn learn(&self, program: u32, evaluations: usize, time: Duration) {
+        lock(&self.costs).evaluated(program, evaluations as u64, time);
+    }
+
+    /// Prepares a window: those of its evaluations that devices can run, and should. The host keeps the others.
+    pub(super) fn prepare(&self, window: &Range<u64>, keep: Keep) -> (Prepared, Vec<Range<u64>>) {
+        let Range { start: first, end } = *window;
+        let count = (end - first) as usize;
         let mut batch = Evaluations {
             note: Note {
-                first: window.start,
+                first,
                 began: Instant::now(),
                 requests: Vec::with_capacity(count),
+                counted: Mutex::default(),
             },
             programs: Vec::new(),
             pools: Vec::new(),
             evaluations: Vec::with_capacity(count),
             pools_of: Vec::with_capacity(count),
+            others: 0,
         };
+        let mut kept: Vec<Range<u64>> = Vec::new();
+        let (mut counted, mut to_count) = (Vec::new(), Vec::new());
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
-        for unit in units_of(self.batch, window) {
-            let tried = self.tried.get(unit.program as usize);
-            let is_left = tried.is_some_and(Tried::is_left);
-            let encoded = (!is_left).then(|| self.encoded(unit.program)).flatten();
+        let mean = lock(&self.costs).mean();
+        let units = units_of(self.batch, window);
+        for of_program in units.chunk_by(|a, b| a.program == b.program) {
+            let index = of_program[0].program;
             let requests = &mut batch.note.requests;
-            let Some((program, encoded)) = encoded else {
-                requests.resize(requests.len() + unit.len, None);
-                continue;
-            };
-            let programs = &mut batch.programs;
-            let program = *places.entry(program).or_insert_with(|| {
-                programs.push((program, encoded));
-                programs.len() as u32 - 1
-            });
-            for (task, pair) in unit.places(self.batch) {
-                let (number_of_pool, grids) = self.grids.of(task, pair);
-                let PairGrids {
-                    input,
-                    expected,
-                    has_expected,
-                    pool,
-                } = &*grids;
-                let place = input.map(|arguments| {
-                    let pools = &mut batch.pools;
-                    let pool = *places.entry(number_of_pool).or_insert_with(|| {
-                        pools.push((number_of_pool, Arc::clone(pool)));
-                        pools.len() as u32 - 1
+            let count = of_program.iter().map(|unit| unit.len).sum::<usize>();
+            let end = requests.len() + count;
+            if let Some(Encoded { program, counting }) = self.encoded(index) {
+                let (is_kept, uncounted) = {
+                    let costs = lock(&self.costs);
+                    (costs.keeps(index, mean, keep), costs.uncounted(index))
+                };
+                let mut place_of = |(number, encoded): &(u64, Arc<DeviceProgram>)| {
+                    let programs = &mut batch.programs;
+                    *places.entry(*number).or_insert_with(|| {
+                        programs.push((*number, Arc::clone(encoded)));
+                        programs.len() as u32 - 1
+                    })
+                };
+                // Of a program that the host keeps the device counts the rounds first.
+                let most = if is_kept { uncounted } else { count };
+                let number = if most > 0 { place_of(&program) } else { 0 };
+                let counting = counting.as_ref().filter(|_| uncounted > 0).map(place_of);
+                let all = of_program.iter().flat_map(|unit| unit.places(self.batch));
+                for (at, (task, pair)) in all.take(most).enumerate() {
+                    let (number_of_pool, grids) = self.grids.of(task, pair);
+                    let PairGrids {
+                        input,
+                        expected,
+                        has_expected,
+                        pool,
+                    } = &*grids;
+                    let place = input.map(|arguments| {
+                        let pools = &mut batch.pools;
+                        let pool = *places.entry(number_of_pool).or_insert_with(|| {
+                            pools.push((number_of_pool, Arc::clone(pool)));
+                            pools.len() as u32 - 1
+                        });
+                        let evaluation = |program, fetch| Evaluation {
+                            program,
+                            arguments,
+                            expected: *expected,
+                            fetch,
+                            hash: false,
+                        };
+                        if let Some(counting) = counting.filter(|_| at < uncounted) {
+                            counted.push((index, Arc::clone(&program.1)));
+                            to_count.push((evaluation(counting, true), pool));
+                        }
+                        let evaluations = &mut batch.evaluations;
+                        evaluations.push(evaluation(number, self.keep_outputs));
+                        batch.pools_of.push(pool);
+                        evaluations.len() as u32 - 1
                     });
-                    batch.evaluations.push(Evaluation {
-                        program,
-                        arguments,
-                        expected: *expected,
-                        fetch: self.keep_outputs,
-                        hash: false,
-                    });
-                    batch.pools_of.push(pool);
-                    batch.evaluations.len() as u32 - 1
-                });
-                batch.note.requests.push(Some(Request {
-                    place,
-                    has_expected: *has_expected,
-                }));
+                    requests.push(Some(Request {
+                        place,
+                        has_expected: *has_expected,
+                    }));
+                }
+                lock(&self.costs).asked(index, uncounted.min(count));
+            }
+            if requests.len() < end {
+                kept.push(first + requests.len() as u64..first + end as u64);
+                requests.resize(end, None);
             }
         }
-        batch
+        let places = batch.evaluations.len()..;
+        let counted = counted.into_iter().zip(places);
+        let counted = counted.map(|((program, encoded), place)| Counted {
+            program,
+            encoded,
+            place,
+        });
+        batch.note.counted = Mutex::new(counted.collect());
+        batch.others = to_count.len();
+        for (evaluation, pool) in to_count {
+            batch.evaluations.push(evaluation);
+            batch.pools_of.push(pool);
+        }
+        (batch, kept)
+    }
+
+    /// Learns from the rounds that a device has counted.
+    fn learn_rounds(&self, answers: &Answers<Note>) {
+        for one in std::mem::take(&mut *lock(&answers.note.counted)) {
+            let is_done = matches!(answers.verdicts[one.place], Verdict::Done { .. });
+            let left = answers.results.value(one.place).filter(|_| is_done);
+            if let Some(rounds) = left.and_then(|left| one.encoded.rounds(&left)) {
+                lock(&self.costs).count(one.program, rounds.into());
+            }
+        }
     }
 
     /// The answers for these units, which begin with the evaluation `first`; `None` for what a device passes on.
@@ -224,6 +277,7 @@ impl<'b> DeviceStage<'b> {
             requests,
             ..
         } = &window.answers.note;
+        self.learn_rounds(&window.answers);
         let mut requests = requests[(first - of_window) as usize..].iter();
         let mut bail_outs: BTreeMap<BailOut, u64> = BTreeMap::new();
         let mut all = Vec::new();
@@ -239,12 +293,7 @@ impl<'b> DeviceStage<'b> {
                 *bail_outs.entry(reason).or_default() += 1;
                 None
             }));
-            if let Some(of_program) = self.tried.get(unit.program as usize) {
-                of_program.evaluations.fetch_add(tried, Ordering::Relaxed);
-                of_program
-                    .bailed_out
-                    .fetch_add(bailed_out, Ordering::Relaxed);
-            }
+            lock(&self.costs).tried(unit.program, tried, bailed_out);
         }
         if !bail_outs.is_empty() {
             let mut counts = lock(&self.bail_outs);

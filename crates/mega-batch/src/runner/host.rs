@@ -270,8 +270,9 @@ impl<'h, 'r> Host<'h, 'r> {
             return;
         };
         let began = Instant::now();
-        let prepared = stage.prepare(&window.items);
-        self.queue.hand_over(window, prepared, began.elapsed());
+        let (prepared, kept) = stage.prepare(&window.items, window.keep);
+        self.queue
+            .hand_over(window, prepared, &kept, began.elapsed());
     }
 
     /// Has batts evaluate a piece until its time is over; returns the chunk if this completes its answers.
@@ -368,8 +369,11 @@ impl<'h, 'r> Host<'h, 'r> {
                 share: chunk.share,
             };
             let (program, following) = (programs[number].as_deref(), units.get(number + 1));
-            let count = run.evaluate(unit, ahead, program, following, watch, results);
+            let (count, time) = run.evaluate(unit, ahead, program, following, watch, results);
             run.count_done(unit.program, count);
+            if let Some(stage) = run.device_stage.filter(|_| !chunk.by_device) {
+                stage.learn(unit.program, count, time + chunk.share * count as u32);
+            }
             finished += count;
             if count < unit.len {
                 break;

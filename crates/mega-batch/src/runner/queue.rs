@@ -9,6 +9,7 @@
 //! A device's window is claimed by a worker, which prepares it. When the device has finished it, it comes back as a chunk
 //! with answers, of which workers claim parts like of any other. What a device fails on is unclaimed again.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -132,8 +133,7 @@ pub(super) struct Queue<'p> {
 
 #[derive(Debug)]
 struct State {
-    /// Chunks that were returned.
-    returned: Vec<Chunk>,
+    returned: Returned,
     /// Chunks that workers merge pair by pair, in the order of the batch.
     partitions: Vec<Partition>,
     owners: Owners,
@@ -145,6 +145,32 @@ struct State {
     all: (u64, Duration),
     /// Whether a worker has ended before its work was done.
     is_lost: bool,
+}
+
+/// Chunks that were returned. A window that the host has kept parts of comes back in many.
+#[derive(Debug, Default)]
+struct Returned {
+    /// By their first evaluation.
+    chunks: BTreeMap<u64, Chunk>,
+    /// How many evaluations they have.
+    evaluations: u64,
+}
+
+impl Returned {
+    fn extend(&mut self, chunks: impl IntoIterator<Item = Chunk>) {
+        for chunk in chunks {
+            self.evaluations += chunk.len() as u64;
+            self.chunks.insert(chunk.evaluations.start, chunk);
+        }
+    }
+
+    /// Removes the first chunk that fits.
+    fn pop(&mut self, fits: impl Fn(&Chunk) -> bool) -> Option<Chunk> {
+        let (start, chunk) = self.chunks.iter().find(|(_, chunk)| fits(chunk))?;
+        let start = *start;
+        self.evaluations -= chunk.len() as u64;
+        self.chunks.remove(&start)
+    }
 }
 
 impl<'p> Queue<'p> {
@@ -172,7 +198,7 @@ impl<'p> Queue<'p> {
             in_hand: AtomicUsize::new(0),
             state: Mutex::new(State {
                 finished: Order::starting_at(left.start),
-                returned: Vec::new(),
+                returned: Returned::default(),
                 partitions: Vec::new(),
                 owners: Owners::default(),
                 spare: Vec::new(),
@@ -265,9 +291,7 @@ impl<'p> Queue<'p> {
         count: u64,
         fits: impl Fn(&Chunk) -> bool,
     ) -> Option<Work> {
-        let places = (0..state.returned.len()).filter(|at| fits(&state.returned[*at]));
-        let first = places.min_by_key(|at| state.returned[*at].evaluations.start)?;
-        let mut chunk = state.returned.swap_remove(first);
+        let mut chunk = state.returned.pop(fits)?;
         // Answered evaluations take next to no time, except for some that other evaluators have to answer.
         let count = if chunk.answers.is_empty() && !chunk.by_device {
             count
@@ -371,12 +395,23 @@ impl<'p> Queue<'p> {
         self.signal.ring();
     }
 
-    /// Gives a device its window, whose preparation took `time`.
-    pub(super) fn hand_over(&self, window: &Window, prepared: Prepared, time: Duration) {
-        let (state, mut fleet) = self.lock();
-        fleet.hand_over(window, prepared, time);
+    /// Gives a device its window, whose preparation took `time`, without what the host `kept`, which workers claim
+    /// before anything else.
+    pub(super) fn hand_over(
+        &self,
+        window: &Window,
+        prepared: Prepared,
+        kept: &[Range<u64>],
+        time: Duration,
+    ) {
+        let (mut state, mut fleet) = self.lock();
+        if fleet.hand_over(window, prepared, kept, time) {
+            let kept = kept.iter().cloned().map(Chunk::of);
+            state.returned.extend(kept);
+        }
         self.in_hand.fetch_sub(1, Ordering::Relaxed);
         self.update_waiting(&state, &fleet);
+        self.signal.ring();
     }
 
     /// How many evaluations devices have finished.
@@ -435,12 +470,12 @@ impl<'p> Queue<'p> {
         let given_back = fleet.scheduler_mut().stop().into_iter().map(Chunk::of);
         let divided = std::mem::take(&mut state.partitions);
         let others = divided.into_iter().map(Partition::into_chunk);
-        let returned = std::mem::take(&mut state.returned).into_iter();
+        let returned = std::mem::take(&mut state.returned).chunks.into_values();
         let (answered, dropped): (Vec<_>, Vec<_>) = returned
             .chain(others)
             .chain(given_back)
             .partition(|chunk| chunk.by_device);
-        state.returned = answered;
+        state.returned.extend(answered);
         self.update_waiting(state, &fleet);
         if dropped.is_empty() {
             return;
@@ -475,7 +510,7 @@ impl<'p> Queue<'p> {
     pub(super) fn is_over(&self) -> bool {
         let (state, fleet) = self.lock();
         fleet.scheduler().is_over()
-            && state.returned.is_empty()
+            && state.returned.chunks.is_empty()
             && state.partitions.is_empty()
             && self.in_hand.load(Ordering::Relaxed) == 0
     }
@@ -517,9 +552,8 @@ impl<'p> Queue<'p> {
             0 if self.has_devices => fleet.due(self.host(state, fleet)),
             waiting => waiting,
         };
-        let returned = state.returned.iter().map(|chunk| chunk.len() as u64);
         let divided = state.partitions.iter().map(|it| it.waiting() as u64);
-        let waiting = unclaimed + returned.sum::<u64>() + divided.sum::<u64>();
+        let waiting = unclaimed + state.returned.evaluations + divided.sum::<u64>();
         self.waiting.store(waiting, Ordering::Relaxed);
     }
 
@@ -559,11 +593,13 @@ impl State {
         }) = fleet.receive()
         {
             self.clock.add(answer.note.began, Instant::now());
-            self.returned.push(Chunk {
+            let answers = Arc::new(WindowAnswers::new(answer, &stages));
+            let chunks = items.into_iter().map(|items| Chunk {
                 by_device: true,
-                unread: Some(Arc::new(WindowAnswers::new(answer, &stages))),
+                unread: Some(Arc::clone(&answers)),
                 ..Chunk::of(items)
             });
+            self.returned.extend(chunks);
         }
     }
 

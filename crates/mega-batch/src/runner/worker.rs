@@ -133,8 +133,8 @@ impl<'w> Watch<'w> {
 
 impl<'r> Run<'r> {
     /// Evaluates a unit until the watch ends it; returns how many of its first evaluations have an entry in the
-    /// results. After a stop, evaluations that were not answered ahead have the entry `None`. Prefetches the grids of
-    /// the unit that follows on this thread, if it is known.
+    /// results, and how long others than the reference took. After a stop, evaluations that were not answered ahead have
+    /// the entry `None`. Prefetches the grids of the unit that follows on this thread, if it is known.
     pub(super) fn evaluate(
         self,
         unit: &Unit,
@@ -143,7 +143,7 @@ impl<'r> Run<'r> {
         following: Option<&Unit>,
         watch: Watch<'_>,
         results: &mut Vec<Known>,
-    ) -> usize {
+    ) -> (usize, Duration) {
         let options = &self.runner.options;
         let program = &self.batch.programs()[unit.program as usize];
         let mut stopped = self.stopped();
@@ -228,7 +228,8 @@ impl<'r> Run<'r> {
         let results = &mut results[first..];
         // The clock is read once for all evaluations, except those of the reference: reading it takes longer than
         // short evaluations.
-        let share = began.elapsed().saturating_sub(by_reference) / results.len().max(1) as u32;
+        let took = began.elapsed().saturating_sub(by_reference);
+        let share = took / results.len().max(1) as u32;
         for result in results.iter_mut().flatten() {
             result.time += share + ahead.share;
         }
@@ -240,7 +241,7 @@ impl<'r> Run<'r> {
                 }
             }
         }
-        results.len()
+        (results.len(), took)
     }
 
     /// The worker of this thread.

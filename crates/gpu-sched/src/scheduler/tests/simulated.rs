@@ -3,17 +3,19 @@
 //!
 //! A simulated device has four stages that overlap, each with one window at a time: preparing on one of the host's
 //! threads, copying to the device, computing, and copying back. The host claims a piece whenever it is free, and
-//! evaluates what devices leave before that.
+//! evaluates what it keeps of windows, and what devices leave, before that.
 
 mod faults;
 mod leaves;
+mod model;
 
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::costs::Costs;
 use crate::order::Order;
 use crate::scheduler::{Failure, Host, Made, Scheduler, Window, WindowId};
 use crate::stages::Stages;
@@ -91,6 +93,39 @@ pub(crate) fn random_of(item: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// What items cost.
+pub(crate) trait Work {
+    /// On the host, as a multiple of its unit.
+    fn on_host(&self, item: u64) -> f64;
+
+    /// These items together on a device, as multiples of its unit: how long it can compute nothing beside them, and how
+    /// long it takes after that until the last has ended.
+    fn on_device(&self, items: &[u64]) -> [f64; 2];
+
+    /// Whether devices bail out of an item.
+    fn bails_out(&self, _item: u64) -> bool {
+        false
+    }
+
+    /// The program of an item, and how many rounds its loops take.
+    fn program(&self, _item: u64) -> (u32, Option<u64>) {
+        (0, None)
+    }
+}
+
+/// Every item takes so many times the unit of its machine.
+pub(crate) struct Factor(pub(crate) fn(u64) -> f64);
+
+impl Work for Factor {
+    fn on_host(&self, item: u64) -> f64 {
+        self.0(item)
+    }
+
+    fn on_device(&self, items: &[u64]) -> [f64; 2] {
+        [items.iter().map(|item| self.0(*item)).sum(), 0.0]
+    }
+}
+
 /// The state of a device.
 #[derive(Debug, Default)]
 struct Device {
@@ -127,8 +162,8 @@ struct Running {
 #[derive(Debug)]
 enum Event {
     Ended(Box<Running>),
-    /// A window is prepared.
-    HandedOver(WindowId),
+    /// A window is prepared, of which the host keeps some items.
+    HandedOver(WindowId, Vec<Range<u64>>),
     /// The host has evaluated these items, or what a device left of them.
     ByHost(Range<u64>),
     /// The host is free again.
@@ -141,13 +176,15 @@ enum Event {
 type Key = (u64, u64);
 
 /// Runs a batch through a scheduler.
-#[derive(Debug)]
 pub(crate) struct Simulation<'s> {
     fleet: &'s Fleet,
     faults: &'s [Fault],
     scheduler: &'s mut Scheduler,
-    /// How long each item takes, as a multiple of its machine's unit.
-    factor: fn(u64) -> f64,
+    work: &'s dyn Work,
+    /// What is known of programs, if they are placed by it.
+    costs: Option<&'s mut Costs>,
+    /// What the host keeps of windows.
+    kept: VecDeque<Range<u64>>,
     order: Order<()>,
     now: f64,
     host_free: f64,
@@ -172,13 +209,12 @@ const PIECE: f64 = 200e-6;
 const MOST_EVENTS: u64 = 10_000_000;
 
 impl<'s> Simulation<'s> {
-    /// A simulation that begins at `now`. Item `i` takes `factor(i)` times its machine's unit. The scheduler must
-    /// have the same number of devices.
+    /// A simulation that begins at `now`. The scheduler must have the same number of devices.
     pub(crate) fn new(
         fleet: &'s Fleet,
         faults: &'s [Fault],
         scheduler: &'s mut Scheduler,
-        factor: fn(u64) -> f64,
+        work: &'s dyn Work,
         now: Duration,
     ) -> Self {
         let now = now.as_secs_f64();
@@ -192,7 +228,9 @@ impl<'s> Simulation<'s> {
             fleet,
             faults,
             scheduler,
-            factor,
+            work,
+            costs: None,
+            kept: VecDeque::new(),
             order: Order::default(),
             now,
             host_free: now,
@@ -206,6 +244,12 @@ impl<'s> Simulation<'s> {
                 ..Trace::default()
             },
         }
+    }
+
+    /// The same with programs placed by what is known of them.
+    pub(crate) fn placed(self, costs: &'s mut Costs) -> Self {
+        let costs = Some(costs);
+        Self { costs, ..self }
     }
 
     /// Runs `count` items to the end, of which at most `most` are claimed and not delivered.
@@ -224,6 +268,12 @@ impl<'s> Simulation<'s> {
                 continue;
             }
             // Events are rounded to nanoseconds.
+            if self.host_free <= self.now + 1e-9
+                && let Some(kept) = self.kept.pop_front()
+            {
+                self.run_on_host(kept.clone(), kept.collect());
+                continue;
+            }
             if self.host_free <= self.now + 1e-9
                 && let Some(items) = self.scheduler.for_host()
                 && (host.room > 0 || items.start < self.scheduler.fresh().start)
@@ -272,7 +322,11 @@ impl<'s> Simulation<'s> {
             }
             Event::ByHost(items) => self.order.put(items, ()),
             Event::Free => {}
-            Event::HandedOver(window) => self.scheduler.handed_over(time(self.now), window),
+            Event::HandedOver(window, kept) => {
+                if self.scheduler.handed_over(time(self.now), window, &kept) {
+                    self.kept.extend(kept);
+                }
+            }
             Event::Ended(running) => self.ended(*running),
         }
     }
@@ -291,23 +345,48 @@ impl<'s> Simulation<'s> {
         } else {
             result = Err(Failure::Lost("it disappeared".to_owned()));
         }
-        let Some(items) = self.scheduler.ended(time(self.now), window.id, result) else {
+        let ended = self.scheduler.ended(time(self.now), window.id, result);
+        let Some(ranges) = ended else {
             return self.scheduler.answered(window.device);
         };
-        self.trace.items[window.device] += items.end - items.start;
-        self.trace.windows.push(items.clone());
-        if left.is_empty() {
-            return self.order.put(items, ());
+        if let Some(costs) = &mut self.costs {
+            for item in window.items.clone() {
+                let (program, rounds) = self.work.program(item);
+                let is_left = u64::from(left.binary_search(&item).is_ok());
+                costs.tried(program, 1, is_left);
+                if let Some(rounds) = rounds.filter(|_| costs.uncounted(program) > 0) {
+                    costs.asked(program, 1);
+                    costs.count(program, rounds);
+                }
+            }
         }
+        self.trace.windows.push(window.items);
         self.trace.left += left.len() as u64;
-        self.run_on_host(items, left);
+        for items in ranges {
+            self.trace.items[window.device] += items.end - items.start;
+            let left = left.iter().copied().filter(|item| items.contains(item));
+            let left: Vec<u64> = left.collect();
+            if left.is_empty() {
+                self.order.put(items, ());
+            } else {
+                self.run_on_host(items, left);
+            }
+        }
     }
 
     /// Has the host evaluate some of these items, after what it has begun.
     fn run_on_host(&mut self, items: Range<u64>, some: Vec<u64>) {
         let host = &self.fleet.host;
-        let factors: f64 = some.into_iter().map(self.factor).sum();
-        self.host_free = self.host_free.max(self.now) + host.overhead + host.unit * factors;
+        let mut seconds = host.overhead;
+        for item in some {
+            let of_item = host.unit * self.work.on_host(item);
+            seconds += of_item;
+            if let Some(costs) = &mut self.costs {
+                let (program, _) = self.work.program(item);
+                costs.evaluated(program, 1, Duration::from_secs_f64(of_item));
+            }
+        }
+        self.host_free = self.host_free.max(self.now) + seconds;
         self.schedule(self.host_free, Event::ByHost(items));
         self.schedule(self.host_free, Event::Free);
     }
@@ -326,12 +405,26 @@ impl<'s> Simulation<'s> {
         let number = window.device;
         let machine = &self.fleet.devices[number];
         let (mut left, mut tried) = (Vec::new(), Vec::new());
+        let mut kept: Vec<Range<u64>> = Vec::new();
+        let mean = self.costs.as_ref().map_or(0.0, |costs| costs.mean());
         for item in window.items.clone() {
+            let (program, _) = self.work.program(item);
             let stretches = machine.leaves.filter(|stretches| stretches.leave(item));
-            if stretches.is_none_or(|stretches| stretches.bails_out) {
-                tried.push(item);
+            let is_kept = match &self.costs {
+                Some(costs) => costs.keeps(program, mean, window.keep),
+                None => stretches.is_some_and(|stretches| !stretches.bails_out),
+            };
+            if is_kept {
+                match kept.last_mut() {
+                    Some(last) if last.end == item => last.end += 1,
+                    _ => kept.push(item..item + 1),
+                }
+                continue;
             }
-            left.extend(stretches.map(|_| item));
+            tried.push(item);
+            if stretches.is_some() || self.work.bails_out(item) {
+                left.push(item);
+            }
         }
         let count = tried.len() as u64;
         let device = &mut self.devices[number];
@@ -358,7 +451,7 @@ impl<'s> Simulation<'s> {
             at = preparer.max(at) + prepare;
             *preparer = at;
         }
-        self.schedule(at, Event::HandedOver(running.window.id));
+        self.schedule(at, Event::HandedOver(running.window.id, kept));
         let device = &mut self.devices[number];
         let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
@@ -368,14 +461,13 @@ impl<'s> Simulation<'s> {
         device.used += memory;
         self.trace.peak[number] = self.trace.peak[number].max(device.used);
         running.memory = memory;
-        let all = running.window.items.end - running.window.items.start;
         let made = Made {
             stages: Stages {
                 prepare: time(prepare),
                 ..Stages::default()
             },
             tried: count,
-            answered: all - running.left.len() as u64,
+            answered: count - running.left.len() as u64,
             footprint: memory,
             ..Made::default()
         };
@@ -384,22 +476,22 @@ impl<'s> Simulation<'s> {
             running.result = Ok(made);
             return self.schedule(at, Event::Ended(Box::new(running)));
         }
-        self.run_stages(running, at, tried, made);
+        self.run_stages(running, at, &tried, made);
     }
 
     /// Simulates the remaining stages of a prepared window; a failure ends it.
-    fn run_stages(&mut self, mut running: Running, mut at: f64, tried: Vec<u64>, mut made: Made) {
+    fn run_stages(&mut self, mut running: Running, mut at: f64, tried: &[u64], mut made: Made) {
         let number = running.window.device;
         let (machine, device) = (&self.fleet.devices[number], &mut self.devices[number]);
         let copy = (tried.len() as u64 * BYTES) as f64 / machine.bandwidth;
-        let compute =
-            machine.overhead + machine.unit * tried.into_iter().map(self.factor).sum::<f64>();
+        let [busy, rest] = self.work.on_device(tried).map(|times| times * machine.unit);
+        let compute = machine.overhead + busy;
         let stages = [
             (Call::Allocate, 0.0),
             (Call::Copy, copy),
             (Call::Launch, compute),
             (Call::Copy, copy),
-            (Call::Wait, 0.0),
+            (Call::Wait, rest),
         ];
         let mut took = [0.0; 5];
         for (stage, (call, mut seconds)) in stages.into_iter().enumerate() {

@@ -279,12 +279,16 @@ fn beside_the_host_a_device_leaves_programs_that_it_bails_out_of() {
     });
     let batch = Batch::listed(&programs, &tasks, jobs.to_vec()).unwrap();
     let numbers = AtomicU64::new(0);
-    for (placement, expected) in [
-        (Placement::Auto, [600, 0]),
-        (Placement::Devices, [600, 200]),
-    ] {
-        let stage = DeviceStage::new(&batch, false, placement, u32::MAX, &numbers);
-        let window = 0..batch.evaluations();
+    let all = 0..batch.evaluations();
+    for (dear, expected) in [(f64::MAX, [600, 0]), (f64::INFINITY, [600, 200])] {
+        let stage = DeviceStage::new(&batch, false, u32::MAX, &numbers);
+        let prepare = || {
+            let keep = Keep {
+                dear,
+                long: f64::INFINITY,
+            };
+            stage.prepare(&all, keep)
+        };
         let asked = |window: &Prepared| {
             let by_task = window.note.requests.chunks(600);
             let count = |of_task: &[Option<Request>]| {
@@ -293,8 +297,8 @@ fn beside_the_host_a_device_leaves_programs_that_it_bails_out_of() {
             };
             by_task.map(count).collect::<Vec<_>>()
         };
-        let first = stage.prepare(&window);
-        assert_eq!(asked(&first), [600, 200]);
+        let (first, kept) = prepare();
+        assert_eq!((asked(&first), kept), (vec![600, 200], vec![]));
         let done = Verdict::Done {
             right: true,
             cells_right: 9,
@@ -317,7 +321,10 @@ fn beside_the_host_a_device_leaves_programs_that_it_bails_out_of() {
             );
         }
         assert_eq!(sum_of(&stage), 400);
-        assert_eq!(asked(&stage.prepare(&window)), expected, "{placement:?}");
+        let (window, kept) = prepare();
+        assert_eq!(asked(&window), expected, "{dear}");
+        let of_host = (expected[1] == 0).then_some(600..1200);
+        assert_eq!(kept, of_host.into_iter().collect::<Vec<_>>());
     }
 }
 
@@ -411,4 +418,88 @@ fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
         assert_eq!((*grids, device.programs), (5, 2), "{device:?}");
         assert_eq!(device.programs_host_only[NO_GRID], 1);
     }
+}
+
+#[test]
+fn an_evaluation_past_its_rounds_goes_to_the_host_and_is_counted() {
+    let text = "def solve_a(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
+    let programs = [arc_dsl::parse_programs(text).remove(0).unwrap()];
+    // A round for each location, of which the device may take 256.
+    let pair = |side| {
+        Pair::new(
+            Grid::filled(side, side, 1),
+            Some(Grid::filled(side, side, 3)),
+        )
+    };
+    let tasks = [Task {
+        train: [2, 16, 17, 30].map(pair).into(),
+        ..Task::default()
+    }];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let by = |backend| run(&batch, &options(backend, Mode::Sequential, true)).unwrap();
+    let (report, expected) = (by(Backend::Emulated), by(Backend::Reference));
+    assert_eq!(without_times(&report), without_times(&expected));
+    let device = device(&report);
+    if is_there() {
+        let past = BTreeMap::from([(BailOut::Rounds.to_string(), 2)]);
+        assert_eq!((device.evaluations, device.bail_outs), (2, past));
+    }
+}
+
+#[test]
+fn the_host_keeps_programs_whose_rounds_are_many_and_they_are_counted_all_the_same() {
+    let text = "def solve_a(I):\n    O = vmirror(I)\n    return O\n\n\
+                def solve_b(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
+    let programs: Vec<_> = arc_dsl::parse_programs(text)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let pair = |_| Pair::new(Grid::filled(15, 15, 1), Some(Grid::filled(15, 15, 3)));
+    let tasks = [Task {
+        train: (0..100).map(pair).collect(),
+        ..Task::default()
+    }];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let numbers = AtomicU64::new(0);
+    let stage = DeviceStage::new(&batch, false, 49_152, &numbers);
+    let prepare = |long| {
+        let keep = Keep {
+            dear: f64::INFINITY,
+            long,
+        };
+        stage.prepare(&(0..200), keep)
+    };
+    // By its one loop the second program has some 7,000 instructions, by its 225 rounds 135,000.
+    let long = 1e5 * 4.4e-9;
+    let (window, kept) = prepare(long);
+    assert_eq!(
+        (window.evaluations.len(), window.others, kept),
+        (208, 8, vec![])
+    );
+    let device = open::emulated(0, &Emulation::default());
+    let Ok(device) = device else {
+        return;
+    };
+    let (pool, evaluations) = window.gathered();
+    let engine = gpu_kernels::Engine::new(device);
+    let encoded: Vec<_> = window
+        .programs
+        .iter()
+        .map(|(_, program)| DeviceProgram::clone(program))
+        .collect();
+    let loaded = engine.load(&encoded).unwrap();
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations).unwrap();
+    let answers = Answers {
+        verdicts,
+        results,
+        note: window.note,
+    };
+    let answers = WindowAnswers::new(answers, &Stages::default());
+    let read = stage.read(&answers, &units_of(&batch, &(0..200)), 0);
+    assert!(read.iter().all(Option::is_some));
+    let (window, kept) = prepare(long);
+    assert_eq!((window.evaluations.len(), window.others), (100, 0));
+    assert_eq!((kept.len(), kept.first()), (1, Some(&(100..200))));
+    // Without such a limit the device has all of them.
+    assert_eq!(prepare(1.0).1, []);
 }

@@ -3,7 +3,7 @@ use crate::scheduler::{DeviceDescription, Placement, Policy};
 
 mod plans;
 
-fn description(unit: f64, in_flight: usize) -> DeviceDescription {
+pub(super) fn description(unit: f64, in_flight: usize) -> DeviceDescription {
     DeviceDescription {
         name: "simulated".to_owned(),
         unit,
@@ -42,7 +42,7 @@ fn fleet(devices: &[(f64, f64)], host: (f64, f64)) -> Fleet {
 fn traces(fleet: &Fleet, scheduler: &mut Scheduler, batches: &[u64], most: u64) -> Vec<Trace> {
     let mut now = Duration::ZERO;
     let run = |count: &u64| {
-        let trace = Simulation::new(fleet, &[], scheduler, even, now).run(*count, most);
+        let trace = Simulation::new(fleet, &[], scheduler, &Factor(even), now).run(*count, most);
         now += trace.makespan;
         assert!(trace.delivered.iter().copied().eq(0..*count));
         trace
@@ -152,7 +152,7 @@ fn uneven_items_are_pulled() {
     let ideal = (0..count).map(uneven).sum::<f64>() * 5e-6 / 4.0;
     let mut now = Duration::ZERO;
     for round in 0..4 {
-        let simulation = Simulation::new(&fleet, &[], &mut scheduler, uneven, now);
+        let simulation = Simulation::new(&fleet, &[], &mut scheduler, &Factor(uneven), now);
         let trace = simulation.run(count, u64::MAX);
         now += trace.makespan;
         let time = trace.makespan.as_secs_f64();

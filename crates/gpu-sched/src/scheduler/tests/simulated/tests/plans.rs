@@ -109,10 +109,10 @@ fn check(seed: u64) -> Result<Trace, String> {
         most,
         mut scheduler,
     } = plan(seed);
-    let factor = |item: u64| 1.0 + (random_of(item) % 7) as f64;
+    let factor = Factor(|item| 1.0 + (random_of(item) % 7) as f64);
     let (mut now, mut last) = (Duration::ZERO, Trace::default());
     for count in batches {
-        let simulation = Simulation::new(&fleet, &faults, &mut scheduler, factor, now);
+        let simulation = Simulation::new(&fleet, &faults, &mut scheduler, &factor, now);
         let trace = simulation.run(count, most);
         now += trace.makespan;
         // `Order` panics if an item comes twice.
