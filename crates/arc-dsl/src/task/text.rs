@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr_iter};
 use serde::de::{DeserializeSeed, IgnoredAny};
 use serde_json::value::RawValue;
 use serde_path_to_error::{Path, Segment};
@@ -67,18 +68,18 @@ pub(super) fn without_strings(
         let key = &text[..start - between];
         key.ends_with(b"put\"") || key.ends_with(b"puts\"")
     };
-    let begins = |(start, pair): (usize, &[u8])| match pair {
-        [b'"', b'[' | b'{' | b' ' | b'\\'] => true,
-        [b'"', b'0'..=b'9' | b'|' | b'('] => is_under_key(start),
+    let begins = |quote: usize| match text.get(quote + 1) {
+        Some(b'[' | b'{' | b' ' | b'\\') => true,
+        Some(b'0'..=b'9' | b'|' | b'(') => is_under_key(quote),
         _ => false,
     };
-    if !text.windows(2).enumerate().any(begins) {
+    if !memchr_iter(b'"', text).any(begins) {
         return Cow::Borrowed(text);
     }
     let (mut made, mut done, mut at, mut key) = (Vec::new(), 0, 0, String::new());
     // How many lists are open since the last key.
     let mut depth = 0_isize;
-    while let Some(before) = text[at..].iter().position(|&byte| byte == b'"') {
+    while let Some(before) = memchr(b'"', &text[at..]) {
         let start = at + before;
         depth += text[at..start].iter().fold(0, |depth, byte| match byte {
             b'[' => depth + 1,
