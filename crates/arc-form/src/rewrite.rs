@@ -94,7 +94,7 @@ impl Fused {
 type Rewrite = (fn(&Candidates) -> bool, fn(&mut Form, &[Type]));
 
 /// All rewrites, in order.
-const REWRITES: [Rewrite; 4] = [
+const REWRITES: &[Rewrite] = &[
     (rows::may, rows::rewrite),
     (turned::may, turned::rewrite),
     (filters::may, filters::rewrite),
@@ -168,7 +168,7 @@ pub fn rewrite(form: &mut Form) {
 
 /// The same for a form with these candidates, and values of these types.
 pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
-    for (may, rewrite) in REWRITES {
+    for &(may, rewrite) in REWRITES {
         if may(found) {
             rewrite(form, types);
             debug_assert_eq!(form.verify(), Ok(()), "{form}");

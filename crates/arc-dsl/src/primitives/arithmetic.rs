@@ -196,9 +196,14 @@ fn of_values(
         false if is_tuple(a) => Ok(b.clone()),
         false => Err(Refusal::Raises),
     };
-    let first = operation(&component(a, 0)?, &of_b(0)?)?;
-    let second = operation(&component(a, 1)?, &of_b(1)?)?;
-    Ok(Value::pair(&first, &second))
+    let mut result = |at: usize| operation(&component(a, at)?, &of_b(at)?);
+    let both = [result(0), result(1)];
+    // Where Python raises for the second one, it has no limit for the first one.
+    if let [Err(Refusal::Error(_)), Err(Refusal::Raises)] = both {
+        return Err(Refusal::Raises);
+    }
+    let [first, second] = both;
+    Ok(Value::pair(&first?, &second?))
 }
 
 /// `a * b` of an integer and a tuple, which is repeated.
@@ -225,6 +230,26 @@ mod tests {
     use super::*;
     use crate::Primitive as P;
     use crate::primitives::testing::{at, call};
+
+    #[test]
+    fn what_python_refuses_is_at_no_limit() {
+        let large = |text: &str| crate::parse_value(text).unwrap();
+        for (primitive, arguments) in [
+            (P::Subtract, vec![large("(1073741823,)"), Value::Int(-665)]),
+            (P::Double, vec![large("(1073741821,)")]),
+            (
+                P::Add,
+                vec![large("(1073741821, frozenset())"), Value::Int(7)],
+            ),
+        ] {
+            let arguments: Vec<&Value> = arguments.iter().collect();
+            let found = call(primitive, &arguments);
+            assert!(
+                !matches!(found, Ok(_) | Err(ErrorKind::Limit(_))),
+                "{found:?}"
+            );
+        }
+    }
 
     #[test]
     fn integers_count_for_both_components_of_a_pair() {

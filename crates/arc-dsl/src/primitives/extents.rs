@@ -13,7 +13,7 @@ use super::untyped::{
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::patch::{Cell, Loc, Object};
-use crate::types::{Patch, as_pair, as_patch};
+use crate::types::{Patch, as_patch};
 use crate::value::Value;
 use crate::value::container::Container;
 
@@ -535,12 +535,10 @@ fn ranked(elements: Container<'_>) -> PythonResult<Vec<Cell>> {
     colours.dedup();
     let cell = |(colour, loc): &(Value, Value)| {
         let rank = colours.partition_point(|other| *other < colour);
-        Some(Cell::new(rank as i32, as_pair(loc)?))
+        let (i, j) = unpack(loc)?;
+        Ok(Cell::new(rank as i32, Loc::new(int(&i)?, int(&j)?)))
     };
-    cells
-        .iter()
-        .map(|it| cell(it).ok_or(Refusal::Raises))
-        .collect()
+    cells.iter().map(cell).collect()
 }
 
 #[cfg(test)]
@@ -822,6 +820,15 @@ mod tests {
             let found = call(Primitive::Vperiod, &[&turned]);
             assert_eq!(found, Ok(Value::Int(expected)), "{turned}");
         }
+    }
+
+    #[test]
+    fn a_set_of_two_integers_is_a_location_where_python_unpacks_it() {
+        let object = "frozenset({(True, (False, True)), ((7, 4), frozenset({3, -1}))})";
+        let object = parse_value(object).unwrap();
+        let [columns, rows] =
+            [Primitive::Hperiod, Primitive::Vperiod].map(|it| call(it, &[&object]));
+        assert_eq!((columns, rows), (Ok(Value::Int(3)), Ok(Value::Int(4))));
     }
 
     #[test]

@@ -114,8 +114,8 @@ fn inputs() -> (Vec<Program>, Vec<Task>) {
     let mut programs: Vec<_> = built_in
         .map(|built_in| built_in.program().clone())
         .collect();
-    programs.extend((0..60).filter_map(|at| generator.program(1 + at % 9).ok()));
-    let some = builtin::all().iter().step_by(27);
+    programs.extend((0..30).filter_map(|at| generator.program(1 + at % 9).ok()));
+    let some = builtin::all().iter().step_by(42);
     let mut tasks: Vec<_> = some
         .map(|built_in| built_in.task(5, 2, 1, SIDE.max(built_in.min_side())))
         .collect();
