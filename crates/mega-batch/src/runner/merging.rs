@@ -101,8 +101,7 @@ impl<'b> Plan<'b> {
         let mut at = 0;
         for unit in units {
             let (mut job, mut pair, end) = (unit.job, unit.pair, at + unit.len);
-            let program = &self.batch.programs()[unit.program as usize];
-            if program.dialect() != Dialect::Public {
+            if !is_taken(&self.batch.programs()[unit.program as usize]) {
                 at = end;
             }
             while at < end {
@@ -158,8 +157,7 @@ impl<'b> Plan<'b> {
         let mut merged = vec![false; jobs.len()];
         let mut by_task: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for job in jobs {
-            // Batts only take programs of the public dialect.
-            if self.batch.program(self.batch.job(job)).dialect() != Dialect::Public {
+            if !is_taken(self.batch.program(self.batch.job(job))) {
                 continue;
             }
             by_task
@@ -195,6 +193,11 @@ impl<'b> Plan<'b> {
         }
         merged
     }
+}
+
+/// Whether batts take the program: if it is of the public dialect.
+fn is_taken(program: &Program) -> bool {
+    program.dialect() == Dialect::Public && program.python().is_none()
 }
 
 /// A hash of each step: steps with the same callee and arguments have the same hash.

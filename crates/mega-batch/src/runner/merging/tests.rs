@@ -6,6 +6,7 @@ use arc_dsl::{Pair, Primitive, Task, builtin, parse_programs};
 use super::*;
 use crate::options::Mode;
 use crate::runner::tests::{mixed_batch, pipeline, without_times};
+use crate::runner::unit::units_of;
 use crate::runner::{Options, Report, run};
 
 fn mutants(generator: &mut Generator, name: &str, count: usize) -> (Vec<Program>, Task) {
@@ -204,5 +205,23 @@ fn what_is_too_much_as_a_value_is_a_limit_merged_or_not() {
             });
             assert_eq!(report.summary.totals.limits, batch.evaluations());
         }
+    }
+}
+
+/// A worker that claims programs in free Python to merge them would keep others waiting, as none of them is merged.
+#[test]
+fn programs_in_free_python_are_not_merged() {
+    let program = |n: usize| {
+        let text = format!("def transform(grid):\n    return [[{n}]]\n");
+        Program::in_python(&format!("solve_{n}"), vec![vec![(0, text)]])
+    };
+    let programs: Vec<_> = (0..2 * Merging::LEAST_PROGRAMS).map(program).collect();
+    let tasks = [builtin::all()[0].task(3, 3, 1, 12)];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    for merging in [Merging::Always, Merging::Auto] {
+        let plan = Plan::new(&batch, merging, Compilation::Auto, &Limits::default()).unwrap();
+        assert!((0..batch.job_count()).all(|job| !plan.is_merged(job)));
+        let units = units_of(&batch, &(0..batch.evaluations()));
+        assert!(plan.segments(&units).is_empty());
     }
 }
