@@ -213,7 +213,7 @@ fn what_is_too_much_as_a_value_is_a_limit_merged_or_not() {
 fn programs_in_free_python_are_not_merged() {
     let program = |n: usize| {
         let text = format!("def transform(grid):\n    return [[{n}]]\n");
-        Program::in_python(&format!("solve_{n}"), vec![vec![(0, text)]])
+        Program::in_python(format!("solve_{n}"), vec![vec![(0, text)]])
     };
     let programs: Vec<_> = (0..2 * Merging::LEAST_PROGRAMS).map(program).collect();
     let tasks = [builtin::all()[0].task(3, 3, 1, 12)];
