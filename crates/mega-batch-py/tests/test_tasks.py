@@ -120,7 +120,7 @@ def test_what_is_like_dicts_and_lists_is_a_task() -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_table_is_its_rows(library: str) -> None:
     module = pytest.importorskip(library, reason=f"{library} is not installed")
-    columns = {"id": ["a", "b"], "train": [[PAIR], [PAIR, PAIR]], "test": [[{"input": [[3, 4]]}], [PAIR]]}
+    columns: dict[str, list[Any]] = {"id": ["a", "b"], "train": [[PAIR], [PAIR, PAIR]], "test": [[{"input": [[3, 4]]}], [PAIR]]}
     expected = [{key: column[at] for key, column in columns.items()} for at in range(2)]
     table = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
     assert mb.read_tasks(table) == mb.read_tasks(expected)
