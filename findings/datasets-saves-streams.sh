@@ -1,10 +1,10 @@
 #!/bin/sh
-# The `.arrow` files that `datasets` writes are Arrow streams, which what reads Arrow files refuses.
+# The `.arrow` files that datasets 4.3.0 writes are Arrow streams, which readers of Arrow files refuse.
 #
-# Arrow recommends `.arrow` for its IPC file format, which has a footer and is the same as Feather of version
-# 2, and `.arrows` for streams. `Dataset.save_to_disk` writes streams as `.arrow`. pyarrow's `open_file`, Feather
-# in pyarrow and pandas, and polars' `read_ipc` refuse it, with messages about a broken file; `open_stream` and
-# `read_ipc_stream` read it.
+# Arrow recommends `.arrow` for its IPC file format, which has a footer and is the same as Feather of version 2, and
+# `.arrows` for streams. `Dataset.save_to_disk` writes streams as `.arrow`. `open_file` and Feather in pyarrow 21.0.0,
+# Feather in pandas 2.3.3 and `read_ipc` in polars 1.34.0 refuse them, with messages about a broken file; `open_stream`
+# and `read_ipc_stream` read them.
 #
 # Usage: datasets-saves-streams.sh PYTHON
 # The argument is a Python of 3.11 or later. Installs datasets, pyarrow, pandas and polars from PyPI into a temporary

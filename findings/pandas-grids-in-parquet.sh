@@ -1,10 +1,10 @@
 #!/bin/sh
-# A grid that goes through pandas to Parquet and back is an array of arrays, which NumPy does not take for a grid.
+# A grid that pandas 2.3.3 writes to Parquet and reads again is an array of arrays, which NumPy does not take for a grid.
 #
 # A column of grids as lists of lists is written as nested lists. It comes back as one-dimensional arrays of objects, one
 # for each grid, with an array for each row: `np.array(grid)` has the shape (2,) instead of (2, 2), no type makes integers
 # of it, and `json.dumps(grid.tolist())` refuses it. A column of grids as arrays of two dimensions cannot be written at
-# all, neither by pandas nor by polars, whose message is about the type of elements. `datasets` takes these.
+# all, neither by pandas nor by polars 1.34.0, whose message is about the type of elements. datasets 4.3.0 takes these.
 #
 # Usage: pandas-grids-in-parquet.sh PYTHON
 # The argument is a Python of 3.11 or later. Installs pandas, pyarrow, polars and datasets from PyPI into a temporary

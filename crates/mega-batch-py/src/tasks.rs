@@ -436,7 +436,10 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         return Ok(());
     }
     if let Some(rows) = rows_of_table(object)? {
-        return add(&rows, place, tasks);
+        if rows.is_instance_of::<PyList>() {
+            return add(&rows, place, tasks);
+        }
+        return Err(place.expected(EXPECTED, object));
     }
     if object.is_instance_of::<PyBytes>() || matches!(place, Place::At(..)) {
         return Err(place.expected(EXPECTED, object));

@@ -365,11 +365,9 @@ fn scaled(cx: &mut Context<'_>, grid: &Grid, down: i32, right: i32) -> EvalResul
     let (height, width) = (grid.height() * down, grid.width() * right);
     cx.reserve_grid(height as u64, width as u64)?;
     let mut cells = Vec::with_capacity(height * width);
-    for row in grid.rows() {
+    for row in grid.rows().filter(|_| down > 0) {
         let start = cells.len();
-        for _ in 0..down.min(1) {
-            cells.extend(row.iter().flat_map(|cell| repeat_n(*cell, right)));
-        }
+        cells.extend(row.iter().flat_map(|cell| repeat_n(*cell, right)));
         for _ in 1..down {
             cells.extend_from_within(start..start + width);
         }

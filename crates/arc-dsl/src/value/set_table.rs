@@ -63,12 +63,12 @@ const fn pair(a: u64, b: u64) -> u64 {
 const SIDE: usize = 30;
 pub(crate) const AREA: usize = SIDE * SIDE;
 
-/// The number of a location on the largest grid of ARC.
+/// The number of a location on a square grid with these sides.
 #[inline]
-fn place(loc: Loc) -> Option<usize> {
+pub(crate) fn place(loc: Loc, side: usize) -> Option<usize> {
     // A negative coordinate becomes a large one.
     let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
-    (i < SIDE && j < SIDE).then(|| i * SIDE + j)
+    (i < side && j < side).then(|| i * side + j)
 }
 
 /// The hash of a pair of integers.
@@ -82,7 +82,7 @@ pub(crate) fn loc(loc: Loc) -> u64 {
         }
         all
     };
-    match place(loc) {
+    match place(loc, SIDE) {
         Some(place) => KNOWN[place],
         None => pair(integer(loc.i), integer(loc.j)),
     }

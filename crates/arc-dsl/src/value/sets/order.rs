@@ -4,13 +4,15 @@
 //! Functions have another hash in each process of Python, so a set that holds one, at any depth, has no order there. Here
 //! it is iterated in the order in which its elements were added.
 
-use std::borrow::Cow;
+mod flood;
+
 use std::cell::OnceCell;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use flood::Flood;
+use flood::in_reading_order;
+
 use crate::budget::ELEMENT_BYTES;
-use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
 use crate::value::beginning::Beginning;
@@ -962,258 +964,12 @@ fn python_hash(value: &Value) -> u64 {
     }
 }
 
-/// The hashes of the locations of a grid, row by row.
-fn hashes_of_locations(height: usize, width: usize) -> Vec<u64> {
-    let rows = 0..height as i32;
-    rows.flat_map(|i| (0..width as i32).map(move |j| set_table::loc(Loc::new(i, j))))
-        .collect()
-}
-
-/// The sides of the largest grid of which what depends on a location alone is kept: grids of ARC at twice their size.
-const SIDE: usize = 64;
-
-/// The number of a location on that grid.
-fn place(loc: Loc) -> Option<usize> {
-    // A negative coordinate becomes a large one.
-    let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
-    (i < SIDE && j < SIDE).then(|| i * SIDE + j)
-}
-
-/// The locations of a grid in the order of `asindices`, by their numbers row by row.
-fn in_reading_order(height: usize, width: usize) -> Cow<'static, [u32]> {
-    // All of them take 17 MB.
-    static KNOWN: [OnceLock<Vec<u32>>; SIDE * SIDE] = [const { OnceLock::new() }; SIDE * SIDE];
-    let find = || {
-        let hashes = hashes_of_locations(height, width);
-        Table::of(0..hashes.len() as u32, &hashes).iter().collect()
-    };
-    match place(Loc::new(height as i32 - 1, width as i32 - 1)) {
-        Some(last) => Cow::Borrowed(KNOWN[last].get_or_init(find)),
-        None => Cow::Owned(find()),
-    }
-}
-
-/// A call of `objects`, in which the order of each object's cells depends on the objects before it.
-#[derive(Debug)]
-pub(crate) struct Flood {
-    grid: Grid,
-    univalued: bool,
-    diagonal: bool,
-    background: Option<i8>,
-    /// How many cells the objects have in all.
-    count: usize,
-    found: OnceLock<Found>,
-}
-
-/// The objects in the order in which they are found.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// The locations of all objects, row by row, each with the number of its object.
-    objects: Vec<(u32, u32)>,
-    /// The locations of each object in the order in which they were added.
-    locs: Vec<u32>,
-    /// Where each object ends among them.
-    ends: Vec<u32>,
-}
-
-impl Found {
-    /// The locations of an object in the order in which they were added.
-    fn object(&self, number: usize) -> &[u32] {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.locs[start as usize..self.ends[number] as usize]
-    }
-
-    pub(crate) fn objects(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.ends.len()).map(|number| self.object(number))
-    }
-}
-
-impl Flood {
-    pub(crate) fn new(grid: Grid, univalued: bool, diagonal: bool, background: Option<i8>) -> Self {
-        let cells = grid.cells().iter();
-        Self {
-            count: cells.filter(|colour| Some(**colour) != background).count(),
-            grid,
-            univalued,
-            diagonal,
-            background,
-            found: OnceLock::new(),
-        }
-    }
-
-    /// The bytes that it takes at most, what it finds included.
-    fn bytes(&self) -> usize {
-        self.grid.cells().len() + self.count * (8 + 4 + 4) + size_of::<Self>() + 16
-    }
-
-    /// The table of the object with these cells.
-    fn table(&self, elements: &[Cell], hashes: &[u64]) -> Table {
-        let found = self.found.get_or_init(|| self.run());
-        let number = |loc: Loc| (loc.i as usize * self.grid.width() + loc.j as usize) as u32;
-        let mut places: Vec<(u32, u32)> = (0..)
-            .zip(elements)
-            .map(|(at, cell)| (number(cell.loc), at))
-            .collect();
-        places.sort_unstable();
-        let place = |loc: &u32| places.binary_search_by_key(loc, |(loc, _)| *loc).ok();
-        let first = number(elements[0].loc);
-        let at = found.objects.partition_point(|(loc, _)| *loc < first);
-        let object = found.objects[at].1;
-        let added = found.object(object as usize).iter().filter_map(place);
-        Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
-    }
-
-    /// Makes a table that of the locations beside one, if all of them are on the grid: then it depends on the location
-    /// alone.
-    fn put_beside(&self, near: &mut Table, at: u32) -> bool {
-        static KNOWN: [[AtomicU64; SIDE * SIDE]; 2] =
-            [const { [const { AtomicU64::new(0) }; SIDE * SIDE] }; 2];
-        let (height, width) = (self.grid.height(), self.grid.width());
-        let (i, j) = (at as usize / width, at as usize % width);
-        let middle = Loc::new(i as i32, j as i32);
-        let is_inside = (1..height - 1).contains(&i) && (1..width - 1).contains(&j);
-        let Some(place) = place(middle).filter(|_| is_inside) else {
-            return false;
-        };
-        let known = &KNOWN[usize::from(self.diagonal)][place];
-        // For each way five bits with its slot.
-        let mut slots = known.load(Relaxed);
-        if slots == 0 {
-            let all: Vec<Loc> = neighbours(middle, self.diagonal).collect();
-            let hashes: Vec<u64> = all.iter().map(|loc| set_table::loc(*loc)).collect();
-            for (slot, element) in Table::of(0..all.len() as u32, &hashes).filled_slots() {
-                slots |= (slot as u64) << (5 * way(middle, all[element as usize]));
-            }
-            known.store(slots, Relaxed);
-        }
-        let ways = WAYS.iter().zip(0..);
-        let beside = ways.filter(|(way, _)| is_beside(**way, self.diagonal));
-        near.put_at(beside.map(|((i, j), at_way)| {
-            let other = at as i32 + i * width as i32 + j;
-            ((slots >> (5 * at_way) & 31) as usize, other as u32)
-        }));
-        true
-    }
-
-    /// Does what `objects` does in Python, with its sets.
-    pub(crate) fn run(&self) -> Found {
-        const NONE: u32 = u32::MAX;
-        let grid = &self.grid;
-        let (cells, width) = (grid.cells(), grid.width());
-        let hashes = hashes_of_locations(grid.height(), width);
-        let mut objects = vec![NONE; cells.len()];
-        let (mut locs, mut ends) = (Vec::with_capacity(self.count), Vec::new());
-        let (mut near, mut around) = (Table::default(), Table::default());
-        let beside = |at: u32| {
-            let at = at as usize;
-            let at = Loc::new((at / width) as i32, (at % width) as i32);
-            let next = neighbours(at, self.diagonal);
-            next.filter_map(|loc| grid.offset(loc).map(|at| at as u32))
-        };
-        let mut wave = Vec::new();
-        for &start in &*in_reading_order(grid.height(), width) {
-            let colour = cells[start as usize];
-            if objects[start as usize] != NONE || Some(colour) == self.background {
-                continue;
-            }
-            wave.push(start);
-            while !wave.is_empty() {
-                for &at in &wave {
-                    objects[at as usize] = ends.len() as u32;
-                }
-                locs.extend_from_slice(&wave);
-                let taken = |at: u32| objects[at as usize] != NONE;
-                let joins = |at: &u32| {
-                    let own = cells[*at as usize];
-                    !taken(*at)
-                        && if self.univalued {
-                            own == colour
-                        } else {
-                            Some(own) != self.background
-                        }
-                };
-                // If none or one joins, in which order they come does not matter.
-                let mut joining = wave.iter().flat_map(|at| beside(*at)).filter(&joins);
-                let first = joining.next();
-                if first.is_none_or(|first| joining.all(|at| at == first)) {
-                    wave.clear();
-                    wave.extend(first);
-                    continue;
-                }
-                around.clear();
-                for &at in &wave {
-                    if !self.put_beside(&mut near, at) {
-                        near.clear();
-                        beside(at).for_each(|at| near.add(at, &hashes));
-                    }
-                    around.merge(&near, &hashes);
-                }
-                let candidates = around.minus(locs.len(), taken, &hashes);
-                wave.clear();
-                wave.extend(candidates.iter().filter(joins));
-            }
-            ends.push(locs.len() as u32);
-        }
-        let objects = (0..).zip(objects).filter(|(_, object)| *object != NONE);
-        Found {
-            objects: objects.collect(),
-            locs,
-            ends,
-        }
-    }
-}
-
-const WAYS: [(i32, i32); 9] = [
-    (-1, -1),
-    (-1, 0),
-    (-1, 1),
-    (0, -1),
-    (0, 0),
-    (0, 1),
-    (1, -1),
-    (1, 0),
-    (1, 1),
-];
-
-/// Whether `dneighbors`, or `neighbors` if those on diagonals count, go this way.
-fn is_beside((i, j): (i32, i32), diagonal: bool) -> bool {
-    (i + j).abs() == 1 || diagonal && (i, j) != (0, 0)
-}
-
-/// The number of the way from a location to one beside it.
-fn way(from: Loc, to: Loc) -> usize {
-    let way = (to.i - from.i, to.j - from.j);
-    WAYS.iter().position(|other| *other == way).unwrap_or(0)
-}
-
-/// The locations next to one in the order of `neighbors` or `dneighbors`. Most often they are known already.
-fn neighbours(middle: Loc, diagonal: bool) -> impl Iterator<Item = Loc> {
-    /// For each location the indices of the ways, four bits each; 0 if they are not known.
-    static KNOWN: [[AtomicU32; SIDE * SIDE]; 2] =
-        [const { [const { AtomicU32::new(0) }; SIDE * SIDE] }; 2];
-    let known = place(middle).map(|at| &KNOWN[usize::from(diagonal)][at]);
-    let mut ways = known.map_or(0, |known| known.load(Relaxed));
-    if ways == 0 {
-        let around = WAYS.iter().filter(|way| is_beside(**way, diagonal));
-        let around = around.map(|&(i, j)| middle.wrapping_add(Loc::new(i, j)));
-        let around = Indices::built(around.collect(), Built::Neighbours);
-        for (place, loc) in around.iter().enumerate() {
-            ways |= (way(middle, *loc) as u32) << (4 * place);
-        }
-        if let Some(known) = known {
-            known.store(ways, Relaxed);
-        }
-    }
-    let count = if diagonal { 8 } else { 4 };
-    (0..count).map(move |place| {
-        let (i, j) = WAYS[(ways >> (4 * place) & 15) as usize];
-        middle.wrapping_add(Loc::new(i, j))
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
+    use crate::grid::Grid;
     use crate::value::set_table::tests::{digest, vectors};
     use crate::{Interpreter, Primitive, parse_programs, parse_value};
 
