@@ -127,11 +127,12 @@ impl Lowering {
     }
 
     pub(super) fn number_of(&mut self, ty: &Type) -> u32 {
-        let found = self.code.types.iter().position(|known| known == ty);
-        found.unwrap_or_else(|| {
-            self.code.types.push(ty.clone());
-            self.code.types.len() - 1
-        }) as u32
+        self.code.number_of(ty)
+    }
+
+    /// The number of a value's type as it is represented.
+    fn number_of_value(&mut self, id: Id) -> u32 {
+        self.code.number_of(&self.types[id.index()])
     }
 
     /// Sets the source to this instruction.

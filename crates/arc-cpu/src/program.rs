@@ -251,6 +251,15 @@ impl Code {
         self.output = Type::Never;
     }
 
+    /// The number of a type.
+    pub(crate) fn number_of(&mut self, ty: &Type) -> u32 {
+        let found = self.types.iter().position(|known| known == ty);
+        found.unwrap_or_else(|| {
+            self.types.push(ty.clone());
+            self.types.len() - 1
+        }) as u32
+    }
+
     /// Moves its content out, into exactly as much memory as that needs; its own capacity stays.
     pub(crate) fn take(&mut self) -> Code {
         Code {

@@ -225,15 +225,26 @@ fn run_against(
     program: &Program,
     expected: &Grid,
 ) -> Result<Option<Value>, EvalError> {
+    /// Values that weigh no more are made as fast as the sizes of what is made of them are found: as many cells as four
+    /// of the largest grids have.
+    const SMALL: u32 = 3_600;
+    let steps = program.steps();
     loop {
         let from = variables.len() - program.inputs().len();
+        let is_small = variables
+            .last()
+            .is_none_or(|last| last.own_weight() <= SMALL);
+        if is_small && from + 1 < steps.len() {
+            run(context, variables, &steps[from..=from])?;
+            continue;
+        }
         match sizes::of_output(context, program, variables) {
             Ok(Some(size)) if size != (expected.height(), expected.width()) => return Ok(None),
             Ok(_) => {
-                run(context, variables, &program.steps()[from..])?;
+                run(context, variables, &steps[from..])?;
                 return Ok(Some(resolve(variables, program.output()).clone()));
             }
-            Err(at) => run(context, variables, &program.steps()[from..=at])?,
+            Err(at) => run(context, variables, &steps[from..=at])?,
         }
     }
 }

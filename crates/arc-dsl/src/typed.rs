@@ -343,6 +343,14 @@ mod tests {
         // A composed function has no default of its own.
         assert!(run("x1 = compose(size_t, ONE); O = x1(I)").is_err());
         gives("x1 = compose(size_t, ONE); O = apply_t(x1, I)", "()");
+        // Python's recursion ends within `power`, which returns all the same.
+        for n in ["ZERO", "NEG_ONE", "THOUSAND"] {
+            assert!(run(&format!("x1 = power(height_t, {n}); O = x1(I)")).is_err());
+            gives(
+                &format!("x1 = power(height_t, {n}); O = apply_t(x1, I)"),
+                "()",
+            );
+        }
         // The wrong number of arguments is a failure like any other.
         gives("O = o_g(I)", "()");
     }

@@ -1,5 +1,6 @@
 //! How the sets of a program are built, for finding their order; and the steps that need it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Lowering, Steps};
@@ -25,14 +26,16 @@ impl Lowering {
         if is_known {
             return;
         }
-        let mut operands = instruction.arguments.clone();
+        let arguments = &instruction.arguments[..];
+        let mut operands = Cow::Borrowed(arguments);
         let how = match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => How::Call(primitive),
             Op::Call(primitive) => {
                 let region = &instruction.regions[0];
                 let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
-                operands.extend(parameters);
-                operands.push(region.result.clone());
+                let result = std::iter::once(region.result.clone());
+                let all = arguments.iter().cloned().chain(parameters);
+                operands = all.chain(result).collect();
                 How::Loop(primitive)
             }
             Op::Fused(
@@ -43,11 +46,11 @@ impl Lowering {
                 | Fused::ColouredMoreOften
                 | Fused::ColouredLessOften,
             ) => {
-                operands.truncate(1);
+                operands = Cow::Borrowed(&arguments[..1]);
                 How::Kept
             }
             Op::Fused(_) => {
-                operands = vec![instruction.regions[0].result.clone()];
+                operands = Cow::Borrowed(std::slice::from_ref(&instruction.regions[0].result));
                 How::Same
             }
             Op::Tuple => How::Items,
@@ -56,8 +59,7 @@ impl Lowering {
             _ => return,
         };
         let steps = steps.start as u32..steps.end as u32;
-        let ty = self.types[instruction.id.index()].clone();
-        let ty = self.number_of(&ty);
+        let ty = self.number_of_value(instruction.id);
         let is_clipped = self.plan.is_clipped(instruction.id);
         let region = self.looped;
         self.define_as(
@@ -131,10 +133,7 @@ impl Lowering {
         let start = self.code.arguments.len() as u32;
         for operand in operands {
             let argument = match operand {
-                Operand::Id(id) => {
-                    let ty = self.types[id.index()].clone();
-                    Argument::Slot(self.slot_of(*id), self.number_of(&ty))
-                }
+                Operand::Id(id) => Argument::Slot(self.slot_of(*id), self.number_of_value(*id)),
                 Operand::Constant(value) => Argument::Constant(value.clone()),
             };
             self.code.arguments.push(argument);
@@ -164,13 +163,15 @@ impl Lowering {
         result: &Type,
         operands: &mut super::Operands,
     ) {
+        if !observes(primitive, result) {
+            return;
+        }
         for at in 0..operands.len {
-            let ty = operands.types[at].clone();
-            if is_set(&ty) && observes(primitive, result) {
-                let Some(element) = ty.element() else {
-                    continue;
-                };
-                let number = self.number_of(&ty);
+            let ty = &operands.types[at];
+            if is_set(ty)
+                && let Some(element) = ty.element()
+            {
+                let number = self.number_of(ty);
                 let from = operands.slots[at];
                 operands.slots[at] = self.push(steps, &basics::IN_ORDER, |step| {
                     step.a = from;

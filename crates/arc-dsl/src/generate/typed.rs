@@ -79,10 +79,7 @@ impl Generator {
         let mut case = self.typed_case(primitive);
         loop {
             let at = self.dice.below(case.arguments.len());
-            // `power` with `n` below 1 depends on the depth of Python's stack.
-            if (primitive, at) != (TypedPrimitive::Power, 1) {
-                case.arguments[at] = self.any_argument();
-            }
+            case.arguments[at] = self.any_argument();
             if self.dice.chance(70) {
                 return case;
             }

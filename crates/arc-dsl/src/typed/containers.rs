@@ -7,8 +7,8 @@ use arc_isa::{ContainerKind, Primitive as P};
 use super::TypedPrimitive as T;
 use super::python::{
     INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, PythonResult, Refusal, as_set, as_tuple, call,
-    collected, compare, elements, equal, first as first_of, int, is_empty_tuple, is_tuple, item,
-    key, len, length, list, plus, public, triple, two,
+    collected, compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple,
+    is_tuple, item, key, len, length, list, plus, public, triple, two,
 };
 use super::samples::sorted;
 use crate::budget::Context;
@@ -248,6 +248,15 @@ pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value
         }
     }
     Ok(Value::empty_set())
+}
+
+/// Python calls `power` and its wrapper one inside the other. Where that gets too deep, the innermost call returns the
+/// empty tuple, which cannot be called.
+pub(super) fn power(cx: &mut Context<'_>, function: &Value, n: &Value) -> PythonResult {
+    match int(n)? {
+        1..=498 => public(cx, P::Power, &[function, n]),
+        _ => public(cx, P::Compose, &[function, &empty_tuple()]),
+    }
 }
 
 pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> PythonResult {

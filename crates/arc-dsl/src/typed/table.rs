@@ -81,7 +81,7 @@ macro_rules! for_each_typed_primitive {
                 matcher(function, target) -> Function = public matcher;
                 rbind(function, fixed) -> Function = public rbind;
                 lbind(function, fixed) -> Function = public lbind;
-                power(function, n) -> Function = public power;
+                power(function, n) -> Function = own power: "`function` applied `n` times over. With `n` less than one or more than 498, a function that fails when it is called.";
                 fork(outer, a, b) -> Function = public fork;
                 apply(function, container) -> Tuple = public apply;
                 apply_t(function, container) -> Tuple = public apply(function, as_tuple(container)): "`apply` on the elements as a tuple.";

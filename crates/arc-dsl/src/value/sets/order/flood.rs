@@ -45,28 +45,20 @@ pub(crate) struct Flood {
     found: OnceLock<Found>,
 }
 
-/// The objects in the order in which they are found.
+/// Which cells belong together.
 #[derive(Debug)]
-pub(crate) struct Found {
-    /// The locations of all objects, row by row, each with the number of its object.
+struct Found {
+    /// For each cell the number of its object, as they are found, and its own number among the object's cells; [`NONE`]
+    /// for the background.
     objects: Vec<(u32, u32)>,
-    /// The locations of each object in the order in which they were added.
-    locs: Vec<u32>,
-    /// Where each object ends among them.
-    ends: Vec<u32>,
+    /// The first cell of each object, and how many cells those before it have.
+    starts: Vec<(u32, usize)>,
+    /// The hash of each cell's location.
+    hashes: Vec<u64>,
 }
 
-impl Found {
-    /// The locations of an object in the order in which they were added.
-    fn object(&self, number: usize) -> &[u32] {
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.locs[start as usize..self.ends[number] as usize]
-    }
-
-    pub(crate) fn objects(&self) -> impl Iterator<Item = &[u32]> {
-        (0..self.ends.len()).map(|number| self.object(number))
-    }
-}
+/// In no object.
+const NONE: (u32, u32) = (u32::MAX, 0);
 
 impl Flood {
     pub(crate) fn new(grid: Grid, univalued: bool, diagonal: bool, background: Option<i8>) -> Self {
@@ -83,12 +75,11 @@ impl Flood {
 
     /// The bytes that it takes at most, what it finds included.
     pub(super) fn bytes(&self) -> usize {
-        self.grid.cells().len() + self.count * (8 + 4 + 4) + size_of::<Self>() + 16
+        self.grid.cells().len() * (1 + 8 + 8) + self.count * 16 + size_of::<Self>()
     }
 
     /// The table of the object with these cells.
     pub(super) fn table(&self, elements: &[Cell], hashes: &[u64]) -> Table {
-        let found = self.found.get_or_init(|| self.run());
         let number = |loc: Loc| (loc.i as usize * self.grid.width() + loc.j as usize) as u32;
         let mut places: Vec<(u32, u32)> = (0..)
             .zip(elements)
@@ -96,10 +87,8 @@ impl Flood {
             .collect();
         places.sort_unstable();
         let place = |loc: &u32| places.binary_search_by_key(loc, |(loc, _)| *loc).ok();
-        let first = number(elements[0].loc);
-        let at = found.objects.partition_point(|(loc, _)| *loc < first);
-        let object = found.objects[at].1;
-        let added = found.object(object as usize).iter().filter_map(place);
+        let added = self.added(self.found().objects[number(elements[0].loc) as usize].0);
+        let added = added.iter().filter_map(place);
         Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
     }
 
@@ -135,71 +124,117 @@ impl Flood {
         true
     }
 
-    /// Does what `objects` does in Python, with its sets.
-    pub(crate) fn run(&self) -> Found {
-        const NONE: u32 = u32::MAX;
-        let grid = &self.grid;
-        let (cells, width) = (grid.cells(), grid.width());
-        let hashes = hashes_of_locations(grid.height(), width);
-        let mut objects = vec![NONE; cells.len()];
-        let (mut locs, mut ends) = (Vec::with_capacity(self.count), Vec::new());
-        let (mut near, mut around) = (Table::default(), Table::default());
-        let beside = |at: u32| {
-            let at = at as usize;
-            let at = Loc::new((at / width) as i32, (at % width) as i32);
-            let next = neighbours(at, self.diagonal);
-            next.filter_map(|loc| grid.offset(loc).map(|at| at as u32))
-        };
-        let mut wave = Vec::new();
-        for &start in &*in_reading_order(grid.height(), width) {
-            let colour = cells[start as usize];
-            if objects[start as usize] != NONE || Some(colour) == self.background {
-                continue;
-            }
-            wave.push(start);
-            while !wave.is_empty() {
-                for &at in &wave {
-                    objects[at as usize] = ends.len() as u32;
-                }
-                locs.extend_from_slice(&wave);
-                let taken = |at: u32| objects[at as usize] != NONE;
-                let joins = |at: &u32| {
-                    let own = cells[*at as usize];
-                    !taken(*at)
-                        && if self.univalued {
-                            own == colour
-                        } else {
-                            Some(own) != self.background
-                        }
-                };
-                // If none or one joins, in which order they come does not matter.
-                let mut joining = wave.iter().flat_map(|at| beside(*at)).filter(&joins);
-                let first = joining.next();
-                if first.is_none_or(|first| joining.all(|at| at == first)) {
-                    wave.clear();
-                    wave.extend(first);
+    /// The location of a cell.
+    fn loc(&self, at: u32) -> Loc {
+        let (at, width) = (at as usize, self.grid.width());
+        Loc::new((at / width) as i32, (at % width) as i32)
+    }
+
+    /// The cells next to one in the order of `neighbors` or `dneighbors`.
+    fn beside(&self, at: u32) -> impl Iterator<Item = u32> {
+        let next = neighbours(self.loc(at), self.diagonal);
+        next.filter_map(|loc| self.grid.offset(loc).map(|at| at as u32))
+    }
+
+    fn found(&self) -> &Found {
+        self.found.get_or_init(|| {
+            let (height, width) = (self.grid.height(), self.grid.width());
+            let cells = self.grid.cells();
+            let (mut objects, mut starts) = (vec![NONE; cells.len()], Vec::new());
+            let (mut taken, mut met) = (0, Vec::new());
+            for &start in &*in_reading_order(height, width) {
+                let colour = cells[start as usize];
+                if objects[start as usize] != NONE || Some(colour) == self.background {
                     continue;
                 }
-                around.clear();
-                for &at in &wave {
-                    if !self.put_beside(&mut near, at) {
-                        near.clear();
-                        beside(at).for_each(|at| near.add(at, &hashes));
+                let number = starts.len() as u32;
+                starts.push((start, taken));
+                let mut last = 0;
+                objects[start as usize] = (number, last);
+                met.push(start);
+                while let Some(at) = met.pop() {
+                    // Which of them comes first does not matter here.
+                    let ways = WAYS.iter().filter(|way| is_beside(**way, self.diagonal));
+                    for &(i, j) in ways {
+                        let loc = self.loc(at).wrapping_add(Loc::new(i, j));
+                        let Some(other) = self.grid.offset(loc) else {
+                            continue;
+                        };
+                        let own = cells[other];
+                        let joins = own == colour || !self.univalued;
+                        if joins && objects[other] == NONE && Some(own) != self.background {
+                            last += 1;
+                            objects[other] = (number, last);
+                            met.push(other as u32);
+                        }
                     }
-                    around.merge(&near, &hashes);
                 }
-                let candidates = around.minus(locs.len(), taken, &hashes);
-                wave.clear();
-                wave.extend(candidates.iter().filter(joins));
+                taken += last as usize + 1;
             }
-            ends.push(locs.len() as u32);
+            Found {
+                objects,
+                starts,
+                hashes: hashes_of_locations(height, width),
+            }
+        })
+    }
+
+    /// The cells of all objects, each in the order in which they were added.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Vec<u32>> {
+        (0..self.found().starts.len()).map(|number| self.added(number as u32))
+    }
+
+    /// The cells of an object in the order in which they were added: does what `objects` does in Python, with its sets.
+    /// Of the objects before it matters how many cells they have and which ones are beside it.
+    fn added(&self, number: u32) -> Vec<u32> {
+        let Found {
+            objects,
+            starts,
+            hashes,
+        } = self.found();
+        let (start, before) = starts[number as usize];
+        let end = starts.get(number as usize + 1);
+        let count = end.map_or(self.count, |(_, end)| *end) - before;
+        let mut added = Vec::with_capacity(count);
+        added.push(start);
+        let mut is_added = vec![false; count];
+        let (mut near, mut around) = (Table::default(), Table::default());
+        let mut last = 0;
+        while added.len() < count {
+            let wave = &added[last..];
+            for &at in wave {
+                is_added[objects[at as usize].1 as usize] = true;
+            }
+            last = added.len();
+            let joins = |at: &u32| {
+                let (object, cell) = objects[*at as usize];
+                object == number && !is_added[cell as usize]
+            };
+            let mut joining = wave.iter().flat_map(|at| self.beside(*at)).filter(joins);
+            let Some(first) = joining.next() else {
+                break;
+            };
+            // If one joins, in which order they come does not matter.
+            if joining.all(|at| at == first) {
+                added.push(first);
+                continue;
+            }
+            around.clear();
+            for &at in wave {
+                if !self.put_beside(&mut near, at) {
+                    near.clear();
+                    self.beside(at).for_each(|at| near.add(at, hashes));
+                }
+                around.merge(&near, hashes);
+            }
+            let taken = |at: u32| {
+                let (object, cell) = objects[at as usize];
+                object < number || object == number && is_added[cell as usize]
+            };
+            let candidates = around.minus(before + last, taken, hashes);
+            added.extend(candidates.iter().filter(joins));
         }
-        let objects = (0..).zip(objects).filter(|(_, object)| *object != NONE);
-        Found {
-            objects: objects.collect(),
-            locs,
-            ends,
-        }
+        added
     }
 }
 
