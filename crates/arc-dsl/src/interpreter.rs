@@ -229,12 +229,13 @@ fn run_against(
     /// of the largest grids have.
     const SMALL: u32 = 3_600;
     let steps = program.steps();
+    let mut are_small = true;
     loop {
         let from = variables.len() - program.inputs().len();
-        let is_small = variables
+        are_small &= variables
             .last()
             .is_none_or(|last| last.own_weight() <= SMALL);
-        if is_small && from + 1 < steps.len() {
+        if are_small && from + 1 < steps.len() {
             run(context, variables, &steps[from..=from])?;
             continue;
         }

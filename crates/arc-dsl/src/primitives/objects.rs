@@ -299,12 +299,8 @@ impl RowBits {
         let mut words = vec![0; grid.height() * stride];
         for (row, words) in grid.rows().zip(words.chunks_mut(stride)) {
             for (cells, word) in row.chunks(64).zip(words) {
-                let (eights, rest) = cells.as_chunks();
-                let bits = rest.iter().rev();
+                let bits = cells.iter().rev();
                 *word = bits.fold(0, |word, cell| word << 1 | u64::from(*cell == colour));
-                for eight in eights.iter().rev() {
-                    *word = *word << 8 | equal(*eight, colour);
-                }
             }
         }
         Self { words, stride }
@@ -316,15 +312,6 @@ impl RowBits {
         let next = self.words[at + 1].unbounded_shl(64 - j as u32 % 64);
         self.words[at] >> (j % 64) | next
     }
-}
-
-/// Which of the cells have a colour, as bits: zero bytes are found without a branch (H. S. Warren, "Hacker's Delight",
-/// 6-1), and the product puts one bit of each byte side by side.
-fn equal(cells: [i8; 8], colour: i8) -> u64 {
-    const LOW: u64 = u64::from_ne_bytes([0x7f; 8]);
-    let others = u64::from_le_bytes(cells.map(|cell| (cell ^ colour) as u8));
-    let ones = !((others & LOW) + LOW | others | LOW) >> 7;
-    ones.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Which rows and which columns have a single colour.

@@ -106,6 +106,25 @@ pub(crate) fn set(elements: impl ExactSizeIterator<Item = u64>) -> u64 {
     if hash == u64::MAX { 590_923_713 } else { hash }
 }
 
+/// The hashes of the elements of a table, by their numbers.
+pub(crate) trait Hashes {
+    fn of(&self, element: u32) -> u64;
+}
+
+impl Hashes for [u64] {
+    #[inline]
+    fn of(&self, element: u32) -> u64 {
+        self[element as usize]
+    }
+}
+
+impl Hashes for Vec<u64> {
+    #[inline]
+    fn of(&self, element: u32) -> u64 {
+        self[element as usize]
+    }
+}
+
 /// A slot that never held an element.
 const FREE: u32 = u32::MAX;
 /// A slot whose element was removed.
@@ -114,8 +133,7 @@ const REMOVED: u32 = u32::MAX - 1;
 /// Tables of at most this many slots need no allocation.
 const INLINE: usize = 32;
 
-/// The table of a set. Its elements are numbers below a bound, all different; their hashes are passed to each function,
-/// indexed by these numbers.
+/// The table of a set. Its elements are numbers below a bound, all different; their hashes are passed to each function.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     /// A power of two of them, at least 8.
@@ -275,7 +293,10 @@ pub(crate) fn are_apart(runs: &[(u32, u32)]) -> bool {
 impl Table {
     /// The table of a set to which these elements were added one by one, as by `frozenset` of a generator or by a set
     /// display.
-    pub(crate) fn of(elements: impl IntoIterator<Item = u32>, hashes: &[u64]) -> Self {
+    pub(crate) fn of(
+        elements: impl IntoIterator<Item = u32>,
+        hashes: &(impl Hashes + ?Sized),
+    ) -> Self {
         let mut table = Self::default();
         for element in elements {
             table.add(element, hashes);
@@ -345,10 +366,10 @@ impl Table {
 
     /// Adds an element, unless it is there. No element of the table has been removed.
     #[inline]
-    pub(crate) fn add(&mut self, element: u32, hashes: &[u64]) {
+    pub(crate) fn add(&mut self, element: u32, hashes: &(impl Hashes + ?Sized)) {
         debug_assert_eq!(self.filled, self.len);
         let slots = self.slots.as_mut_slice();
-        let place = probe(slots, hashes[element as usize], |slot| {
+        let place = probe(slots, hashes.of(element), |slot| {
             slot == FREE || slot == element
         });
         if slots[place] == element {
@@ -379,21 +400,21 @@ impl Table {
     }
 
     /// Moves the elements to a table with more than `least` slots.
-    fn resize(&mut self, least: usize, hashes: &[u64]) {
+    fn resize(&mut self, least: usize, hashes: &(impl Hashes + ?Sized)) {
         let size = (least + 1).next_power_of_two().max(8);
         if size == 8 && self.slots.len() == 8 && self.filled == self.len {
             return;
         }
         let mut slots = smallvec![FREE; size];
         for element in self.iter() {
-            Self::put(&mut slots, element, hashes[element as usize]);
+            Self::put(&mut slots, element, hashes.of(element));
         }
         self.slots = slots;
         self.filled = self.len;
     }
 
     /// Adds all elements of another table, as `set.update` does with a set.
-    pub(crate) fn merge(&mut self, other: &Self, hashes: &[u64]) {
+    pub(crate) fn merge(&mut self, other: &Self, hashes: &(impl Hashes + ?Sized)) {
         if other.len == 0 {
             return;
         }
@@ -408,7 +429,7 @@ impl Table {
             self.slots.copy_from_slice(&other.slots);
         } else {
             for element in other.iter() {
-                Self::put(&mut self.slots, element, hashes[element as usize]);
+                Self::put(&mut self.slots, element, hashes.of(element));
             }
         }
         if self.filled == 0 {
@@ -417,7 +438,7 @@ impl Table {
     }
 
     /// The table of a copy: of `frozenset` of a set, of `copy`, and of the left operand of `|`.
-    pub(crate) fn copied(&self, hashes: &[u64]) -> Self {
+    pub(crate) fn copied(&self, hashes: &(impl Hashes + ?Sized)) -> Self {
         let mut copy = Self::default();
         copy.merge(self, hashes);
         copy
@@ -428,7 +449,7 @@ impl Table {
         &self,
         count: usize,
         contains: impl Fn(u32) -> bool,
-        hashes: &[u64],
+        hashes: &(impl Hashes + ?Sized),
     ) -> Self {
         if self.len >> 2 <= count {
             return Self::of(self.iter().filter(|element| !contains(*element)), hashes);

@@ -7,13 +7,26 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::Built;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc};
-use crate::value::set_table::{self, Table};
+use crate::value::set_table::{self, Hashes, Table};
 
-/// The hashes of the locations of a grid, row by row.
-fn hashes_of_locations(height: usize, width: usize) -> Vec<u64> {
-    let rows = 0..height as i32;
-    rows.flat_map(|i| (0..width as i32).map(move |j| set_table::loc(Loc::new(i, j))))
-        .collect()
+/// The locations of a grid of this width, numbered row by row.
+#[derive(Clone, Copy)]
+struct Locations {
+    width: usize,
+}
+
+impl Locations {
+    fn loc(self, at: u32) -> Loc {
+        let at = at as usize;
+        Loc::new((at / self.width) as i32, (at % self.width) as i32)
+    }
+}
+
+impl Hashes for Locations {
+    #[inline]
+    fn of(&self, at: u32) -> u64 {
+        set_table::loc(self.loc(at))
+    }
 }
 
 /// The sides of the largest grid of which what depends on a location alone is kept: grids of ARC at twice their size.
@@ -24,8 +37,8 @@ pub(super) fn in_reading_order(height: usize, width: usize) -> Cow<'static, [u32
     // All of them take 17 MB.
     static KNOWN: [OnceLock<Vec<u32>>; SIDE * SIDE] = [const { OnceLock::new() }; SIDE * SIDE];
     let find = || {
-        let hashes = hashes_of_locations(height, width);
-        Table::of(0..hashes.len() as u32, &hashes).iter().collect()
+        let all = 0..(height * width) as u32;
+        Table::of(all, &Locations { width }).iter().collect()
     };
     match set_table::place(Loc::new(height as i32 - 1, width as i32 - 1), SIDE) {
         Some(last) => Cow::Borrowed(KNOWN[last].get_or_init(find)),
@@ -48,13 +61,28 @@ pub(crate) struct Flood {
 /// Which cells belong together.
 #[derive(Debug)]
 struct Found {
-    /// For each cell the number of its object, as they are found, and its own number among the object's cells; [`NONE`]
-    /// for the background.
+    /// The cells that are no background: a bit for each, and for each word the number of those before it (rank of a bit
+    /// vector: Jacobson, "Space-efficient static trees and graphs", FOCS 1989).
+    words: Vec<(u64, u32)>,
+    /// For each of them the number of its object, as they are found, and its own number among the object's cells.
     objects: Vec<(u32, u32)>,
     /// The first cell of each object, and how many cells those before it have.
-    starts: Vec<(u32, usize)>,
-    /// The hash of each cell's location.
-    hashes: Vec<u64>,
+    starts: Vec<(u32, u32)>,
+}
+
+impl Found {
+    /// The number of a cell among those that are no background.
+    fn number(&self, at: usize) -> Option<usize> {
+        let (word, before) = self.words[at / 64];
+        let bit = 1 << (at % 64);
+        (word & bit != 0).then(|| (before + (word & (bit - 1)).count_ones()) as usize)
+    }
+
+    /// The object of a cell, and the cell's own number.
+    fn object(&self, at: u32) -> (u32, u32) {
+        self.number(at as usize)
+            .map_or(NONE, |number| self.objects[number])
+    }
 }
 
 /// In no object.
@@ -75,7 +103,7 @@ impl Flood {
 
     /// The bytes that it takes at most, what it finds included.
     pub(super) fn bytes(&self) -> usize {
-        self.grid.cells().len() * (1 + 8 + 8) + self.count * 16 + size_of::<Self>()
+        self.grid.cells().len() * 5 / 4 + self.count * 16 + size_of::<Self>()
     }
 
     /// The table of the object with these cells.
@@ -87,7 +115,7 @@ impl Flood {
             .collect();
         places.sort_unstable();
         let place = |loc: &u32| places.binary_search_by_key(loc, |(loc, _)| *loc).ok();
-        let added = self.added(self.found().objects[number(elements[0].loc) as usize].0);
+        let added = self.added(self.found().object(number(elements[0].loc)).0);
         let added = added.iter().filter_map(place);
         Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
     }
@@ -124,58 +152,68 @@ impl Flood {
         true
     }
 
-    /// The location of a cell.
-    fn loc(&self, at: u32) -> Loc {
-        let (at, width) = (at as usize, self.grid.width());
-        Loc::new((at / width) as i32, (at % width) as i32)
+    fn locations(&self) -> Locations {
+        Locations {
+            width: self.grid.width(),
+        }
     }
 
     /// The cells next to one in the order of `neighbors` or `dneighbors`.
     fn beside(&self, at: u32) -> impl Iterator<Item = u32> {
-        let next = neighbours(self.loc(at), self.diagonal);
+        let next = neighbours(self.locations().loc(at), self.diagonal);
         next.filter_map(|loc| self.grid.offset(loc).map(|at| at as u32))
     }
 
     fn found(&self) -> &Found {
         self.found.get_or_init(|| {
-            let (height, width) = (self.grid.height(), self.grid.width());
             let cells = self.grid.cells();
-            let (mut objects, mut starts) = (vec![NONE; cells.len()], Vec::new());
+            let mut found = Found {
+                words: Vec::with_capacity(cells.len().div_ceil(64)),
+                objects: vec![NONE; self.count],
+                starts: Vec::new(),
+            };
+            let mut before = 0;
+            for cells in cells.chunks(64) {
+                let bits = cells.iter().rev();
+                let is_object = |cell: &i8| u64::from(Some(*cell) != self.background);
+                let word = bits.fold(0, |word, cell| word << 1 | is_object(cell));
+                found.words.push((word, before));
+                before += word.count_ones();
+            }
             let (mut taken, mut met) = (0, Vec::new());
-            for &start in &*in_reading_order(height, width) {
-                let colour = cells[start as usize];
-                if objects[start as usize] != NONE || Some(colour) == self.background {
+            for &start in &*in_reading_order(self.grid.height(), self.grid.width()) {
+                let Some(first) = found.number(start as usize) else {
+                    continue;
+                };
+                if found.objects[first] != NONE {
                     continue;
                 }
-                let number = starts.len() as u32;
-                starts.push((start, taken));
+                let object = found.starts.len() as u32;
+                found.starts.push((start, taken));
                 let mut last = 0;
-                objects[start as usize] = (number, last);
+                found.objects[first] = (object, last);
                 met.push(start);
                 while let Some(at) = met.pop() {
                     // Which of them comes first does not matter here.
                     let ways = WAYS.iter().filter(|way| is_beside(**way, self.diagonal));
                     for &(i, j) in ways {
-                        let loc = self.loc(at).wrapping_add(Loc::new(i, j));
+                        let loc = self.locations().loc(at).wrapping_add(Loc::new(i, j));
                         let Some(other) = self.grid.offset(loc) else {
                             continue;
                         };
-                        let own = cells[other];
-                        let joins = own == colour || !self.univalued;
-                        if joins && objects[other] == NONE && Some(own) != self.background {
+                        let joins = !self.univalued || cells[other] == cells[start as usize];
+                        if let Some(number) = found.number(other).filter(|_| joins)
+                            && found.objects[number] == NONE
+                        {
                             last += 1;
-                            objects[other] = (number, last);
+                            found.objects[number] = (object, last);
                             met.push(other as u32);
                         }
                     }
                 }
-                taken += last as usize + 1;
+                taken += last + 1;
             }
-            Found {
-                objects,
-                starts,
-                hashes: hashes_of_locations(height, width),
-            }
+            found
         })
     }
 
@@ -187,14 +225,10 @@ impl Flood {
     /// The cells of an object in the order in which they were added: does what `objects` does in Python, with its sets.
     /// Of the objects before it matters how many cells they have and which ones are beside it.
     fn added(&self, number: u32) -> Vec<u32> {
-        let Found {
-            objects,
-            starts,
-            hashes,
-        } = self.found();
-        let (start, before) = starts[number as usize];
-        let end = starts.get(number as usize + 1);
-        let count = end.map_or(self.count, |(_, end)| *end) - before;
+        let found = self.found();
+        let (start, before) = found.starts[number as usize];
+        let end = found.starts.get(number as usize + 1);
+        let count = (end.map_or(self.count as u32, |(_, end)| *end) - before) as usize;
         let mut added = Vec::with_capacity(count);
         added.push(start);
         let mut is_added = vec![false; count];
@@ -203,11 +237,11 @@ impl Flood {
         while added.len() < count {
             let wave = &added[last..];
             for &at in wave {
-                is_added[objects[at as usize].1 as usize] = true;
+                is_added[found.object(at).1 as usize] = true;
             }
             last = added.len();
             let joins = |at: &u32| {
-                let (object, cell) = objects[*at as usize];
+                let (object, cell) = found.object(*at);
                 object == number && !is_added[cell as usize]
             };
             let mut joining = wave.iter().flat_map(|at| self.beside(*at)).filter(joins);
@@ -223,15 +257,16 @@ impl Flood {
             for &at in wave {
                 if !self.put_beside(&mut near, at) {
                     near.clear();
-                    self.beside(at).for_each(|at| near.add(at, hashes));
+                    self.beside(at)
+                        .for_each(|at| near.add(at, &self.locations()));
                 }
-                around.merge(&near, hashes);
+                around.merge(&near, &self.locations());
             }
             let taken = |at: u32| {
-                let (object, cell) = objects[at as usize];
+                let (object, cell) = found.object(at);
                 object < number || object == number && is_added[cell as usize]
             };
-            let candidates = around.minus(before + last, taken, hashes);
+            let candidates = around.minus(before as usize + last, taken, &self.locations());
             added.extend(candidates.iter().filter(joins));
         }
         added
