@@ -14,7 +14,7 @@ mod metadata;
 mod notebook;
 
 use linked::Requirements;
-use metadata::{MACHINES, Names};
+use metadata::Names;
 
 pub(crate) use check::check;
 
@@ -24,7 +24,8 @@ const PAGE: &str = "docs/kaggle.md";
 /// The uploader, if none is given.
 const DEFAULT_OWNER: &str = "KAGGLE_USER";
 
-/// The machine shape that means no GPU.
+/// The machine shape that everyone may have, with two T4; and the one that means no GPU. The page lists all.
+const DEFAULT_SHAPE: &str = "NvidiaTeslaT4";
 const NO_GPU: &str = "none";
 
 /// The competition, if none is given, and the last day of its submissions.
@@ -65,7 +66,7 @@ pub(crate) struct Arguments {
     binary: Option<PathBuf>,
     /// The GPUs that the notebook requests, by Kaggle's name: `NvidiaTeslaT4`, `NvidiaL4`, `NvidiaRtxPro6000` or
     /// another one; `none` requests no GPU.
-    #[arg(long, value_name = "NAME", default_value = MACHINES[0].0)]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_SHAPE)]
     machine_shape: String,
     /// Writes no folders; runs the notebook here as Kaggle would, on generated tasks, and fails if a run leaves no
     /// valid submission.
@@ -110,8 +111,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     );
     println!(
         "{shown}/notebook: for {}, machine shape {}",
-        names.competition,
-        machine(&arguments.machine_shape)
+        names.competition, arguments.machine_shape
     );
     if names.competition == COMPETITION {
         println!(
@@ -132,26 +132,12 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The machine shape with what is known of it.
-fn machine(name: &str) -> String {
-    let known = MACHINES.iter().find(|(known, _)| *known == name);
-    let what = match known {
-        Some((_, what)) => (*what).to_owned(),
-        None if name == NO_GPU => "no GPU".to_owned(),
-        None => {
-            let names = MACHINES.map(|(name, _)| name).join(", ");
-            format!("not one of those known here: {names}")
-        }
-    };
-    format!("{name} ({what})")
-}
-
 /// The machine shape, if one is requested. Kaggle adds new ones from time to time, so the names are not checked here.
 fn shape(name: &str) -> Result<Option<&str>> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
     ensure!(
         is_name,
-        "--machine-shape `{name}`: expected a name as NvidiaTeslaT4, or `{NO_GPU}`"
+        "--machine-shape `{name}`: expected a name as {DEFAULT_SHAPE}, or `{NO_GPU}`"
     );
     Ok((name != NO_GPU).then_some(name))
 }

@@ -5,7 +5,6 @@
 //! longer fits the code fails the check.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -121,27 +120,19 @@ impl Copy {
         Ok(())
     }
 
-    /// Updates the folder to the files. Unchanged files keep their time, so that nothing is compiled again; so do
-    /// files that a command has regenerated since, since the command will check them again.
+    /// Updates the folder to the files. Those that are the same keep their time, so that nothing is compiled again.
     fn write(&self) -> Result<()> {
-        let list = self.folder.with_extension("written");
-        let before = std::fs::read_to_string(&list).unwrap_or_default();
-        let before: BTreeSet<&str> = before.lines().collect();
-        let mut now = String::new();
         remove_others(&self.folder, &self.folder, &self.files)?;
         for (name, content) in &self.files {
-            let mut hasher = DefaultHasher::new();
-            content.hash(&mut hasher);
-            let line = format!("{:016x} {}", hasher.finish(), name.display());
             let path = self.folder.join(name);
-            if !before.contains(&line[..]) || !path.is_file() {
-                let folder = path.parent().unwrap_or(&self.folder);
-                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-                std::fs::write(&path, content).with_context(|| path.display().to_string())?;
+            if std::fs::read(&path).is_ok_and(|found| found == *content) {
+                continue;
             }
-            now = now + &line + "\n";
+            let folder = path.parent().unwrap_or(&self.folder);
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+            std::fs::write(&path, content).with_context(|| path.display().to_string())?;
         }
-        std::fs::write(&list, now).with_context(|| list.display().to_string())
+        Ok(())
     }
 }
 

@@ -367,7 +367,9 @@ fn test_wheel(root: &Path, python: &Path, is_source: bool) -> Result<()> {
             .current_dir(&package);
         run_command(command.args(["-m", module]).args(arguments))
     };
-    run("pytest", &["-q", "-p", "no:cacheprovider", "tests"])?;
+    // On all cores, a file on one: what its tests share is made once.
+    let tests = "-q -p no:cacheprovider -n auto --dist loadfile tests";
+    run("pytest", &words(tests))?;
     if is_source {
         return Ok(());
     }

@@ -72,7 +72,7 @@
 //! # Modules
 //!
 //! - from program to form: `specialise`, `build`, `typings` (types of results), `memo`, `words`;
-//! - the form: `text`, `verify`, and for tests, with the feature `testing`, a parser of the text;
+//! - the form: `text`, `verify`, and for tests a parser of the text;
 //! - analysis: the [facts](arc_isa::Facts) of primitives, [`analysis`] of definitions and uses;
 //! - transformations: `rewrite`, `dead`; representations of values: `plan`;
 //! - running it: `evaluate`.
@@ -91,7 +91,6 @@ mod memo;
 mod plan;
 mod rewrite;
 mod specialise;
-#[cfg(feature = "testing")]
 mod testing;
 mod text;
 mod typings;
@@ -105,7 +104,8 @@ pub use rewrite::{Fused, rewrite};
 pub use specialise::{
     Argument, Options, Reason, Specialiser, Unspecialised, specialise, specialise_with,
 };
-#[cfg(feature = "testing")]
+// Not a feature: this crate and all above it would be compiled twice, for users and for tests.
+#[doc(hidden)]
 pub use testing::{FormError, parse};
 pub use verify::Fault;
 

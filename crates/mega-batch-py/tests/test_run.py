@@ -272,8 +272,15 @@ def test_control_c_ends_a_search_within_a_task() -> None:
 def test_an_engine_is_cancelled_and_has_a_time_limit() -> None:
     programs, tasks = slow_batch()
     engine = mb.Engine(backend="reference")
-    threading.Timer(0.3, engine.cancel).start()
-    report = engine.run(programs * 50, tasks, jobs="all")
+    begun = threading.Event()
+
+    def cancel() -> None:
+        # A run that is not begun would not hear of it.
+        assert begun.wait(30)
+        engine.cancel()
+
+    threading.Thread(target=cancel).start()
+    report = engine.run(programs * 50, tasks, jobs="all", progress=lambda *_: begun.set())
     assert not report.complete and len(report) == report.evaluations < report.planned
     assert not mb.run(programs * 50, tasks, jobs="all", backend="reference", time_limit=0.2).complete
 

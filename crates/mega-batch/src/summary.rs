@@ -181,8 +181,9 @@ pub(crate) struct Tally<'b> {
     tasks: Vec<AtomicU8>,
     /// Whether some program is right on a pair, for all pairs of all tasks in order.
     right: Vec<AtomicBool>,
-    /// For jobs whose results come in parts, by index: on how many pairs the parts were right so far.
-    parts: Mutex<FxHashMap<usize, u64>>,
+    /// For jobs whose results come in parts, by index: on how many pairs the parts were right so far, and on how many
+    /// a program is that solves the task.
+    parts: Mutex<FxHashMap<usize, (u64, u64)>>,
 }
 
 /// The counters behind [`ProgramStats`].
@@ -338,7 +339,7 @@ impl<'b> Tally<'b> {
             self.count_expected(counts, task);
         }
         let expected = |pairs: Range<usize>| {
-            let pairs = self.batch.pairs(task).skip(pairs.start).take(pairs.len());
+            let pairs = pairs.map(|at| task.pair_at(at));
             pairs.filter(is_required).count() as u64
         };
         let pairs = self.batch.pairs_of(job);
@@ -348,9 +349,10 @@ impl<'b> Tally<'b> {
             }
         } else if matched == expected(first..first + results.len()) {
             let mut parts = lock(&self.parts);
-            let so_far = parts.entry(at).or_default();
+            // A job of many pairs has many parts, so its pairs are gone through once.
+            let (so_far, all) = parts.entry(at).or_insert_with(|| (0, expected(0..pairs)));
             *so_far += matched;
-            if *so_far > 0 && *so_far == expected(0..pairs) {
+            if *so_far > 0 && *so_far == *all {
                 parts.remove(&at);
                 self.raise_state(job, TaskState::Solved);
             }

@@ -14,28 +14,6 @@ pub(super) struct Names {
     pub(super) competition: String,
 }
 
-/// The machines with GPUs, by Kaggle's name, and what is known of them. The first one is the default.
-///
-/// Kaggle adds others from time to time, and tells its tool no list, so other names are not refused.
-pub(super) const MACHINES: [(&str, &str); 7] = [
-    ("NvidiaTeslaT4", "two T4"),
-    ("NvidiaL4", "four L4, for participants of some competitions"),
-    (
-        "NvidiaL4X1",
-        "one L4, for participants of some competitions",
-    ),
-    (
-        "NvidiaRtxPro6000",
-        "one RTX PRO 6000, for participants of some competitions",
-    ),
-    ("NvidiaTeslaA100", "A100, not for all accounts"),
-    ("NvidiaH100", "H100, not for all accounts"),
-    (
-        "NvidiaTeslaP100",
-        "retired: Kaggle runs the notebook on two T4",
-    ),
-];
-
 /// The suffix of the dataset's title.
 const OF_DATASET: &str = " engine";
 

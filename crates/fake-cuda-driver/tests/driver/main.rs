@@ -14,11 +14,9 @@ mod run;
 mod support;
 
 fn main() -> ExitCode {
-    let cases = device::cases().into_iter();
-    support::main(
-        cases
-            .chain(conformance::cases())
-            .chain(run::cases())
-            .collect(),
-    )
+    // Those that wait for a GPU that hangs are the first of whole runs.
+    let mut cases = run::cases();
+    cases.extend(device::cases());
+    cases.extend(conformance::cases());
+    support::main(cases)
 }

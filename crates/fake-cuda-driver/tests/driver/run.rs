@@ -28,6 +28,8 @@ pub(crate) fn cases() -> Vec<Case> {
             hung_at_first,
         )
         .with("devices=3;fault=2/kernel:1:hang"),
+        case("a run with a kernel that hangs on one GPU", hung)
+            .with("devices=2;fault=1/kernel:2:hang"),
         case("a run", whole).logs(kernels_ran),
         case("a run, all at once", whole).with("progress=early"),
         case("a run, streams at random", whole).with("progress=7;devices=3"),
@@ -50,8 +52,6 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a run with a kernel that fails on one GPU", taken_over)
             .with("devices=2;fault=1/kernel:2:700")
             .breaks(),
-        case("a run with a kernel that hangs on one GPU", hung)
-            .with("devices=2;fault=1/kernel:2:hang"),
         case("a run with a GPU that is slow", whole).with("devices=2;fault=0/kernel:1-5:100ms"),
         case("a run whose GPU is lost", recovered)
             .with("fault=any:120:999")

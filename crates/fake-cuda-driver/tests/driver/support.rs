@@ -1,8 +1,9 @@
 //! [`Case`]: a test in its own process, because a process opens the driver's library only once.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::{env, fs};
+use std::{env, fs, thread};
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -208,7 +209,10 @@ pub(crate) fn main(cases: Vec<Case>) -> ExitCode {
         println!("{FINISHED}");
         return ExitCode::SUCCESS;
     }
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    // Two cases wait half a minute for a GPU that hangs, and leave their cores to others.
+    arguments.test_threads.get_or_insert(cores + 2);
     let trials = cases.into_iter().map(Case::trial).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }
