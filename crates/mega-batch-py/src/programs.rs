@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
-use mega_batch::inputs;
+use mega_batch::inputs::{self, numbered};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -348,13 +348,6 @@ pub(crate) fn each_as_python(
     programs.collect()
 }
 
-pub(crate) fn numbered(name: &str, number: usize) -> String {
-    match number {
-        1 => name.to_owned(),
-        _ => format!("{name}{number}"),
-    }
-}
-
 /// The path in an object, if it is one.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() || !object.hasattr("__fspath__")? {
@@ -423,8 +416,7 @@ fn add(
         let text = program_text(object, &place.to_string())?;
         let before = programs.len();
         let name = |number| match id.filter(|id| is_name(&format!("solve_{id}"))) {
-            Some(id) if number == 1 => format!("solve_{id}"),
-            Some(id) => format!("solve{number}_{id}"),
+            Some(id) => format!("{}_{id}", numbered("solve", number)),
             None => numbered("solve", number),
         };
         for program in parse_file(&text, dialect, name) {

@@ -134,7 +134,7 @@ def chosen(definitions, table, entry):
     named = [name for name in takes_one if name in ENTRIES]
     if named:
         return named[-1]
-    called = {name for inner in below(table) if inner is not table for name in globals_of(inner)}
+    called = {name for inner in below(table) if inner is not table for name in globals_read(inner)}
     alone = [name for name in requires_one if name not in called]
     if len(alone) != 1:
         raise NoEntry(1, "no function `transform`, nor a single one of one argument")
@@ -148,20 +148,22 @@ def below(table):
 
 
 def globals_of(table):
-    """The global names in a scope, of which a function knows its own: that is much faster than to ask each of its names."""
-    if isinstance(table, symtable.Function):
-        return table.get_globals()
-    return [symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()]
+    """The globals in a scope, of which a function knows its own: that is much faster than to ask each of its names."""
+    names = table.get_globals() if isinstance(table, symtable.Function) else table.get_identifiers()
+    return [symbol for symbol in map(table.lookup, names) if symbol.is_global()]
+
+
+def globals_read(table):
+    return [symbol.get_name() for symbol in globals_of(table) if symbol.is_referenced()]
 
 
 def check_names(tree, table, definitions, name, given):
     """Raises Unbound unless all global names that a function and what it calls read are bound."""
     bound = set()
     for inner in below(table):
-        for each in table.get_identifiers() if inner is table else globals_of(inner):
-            symbol = inner.lookup(each)
+        for symbol in table.get_symbols() if inner is table else globals_of(inner):
             if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
-                bound.add(each)
+                bound.add(symbol.get_name())
     for node in tree.body:
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             bound |= names_of(node.module or "")
@@ -178,7 +180,7 @@ def check_names(tree, table, definitions, name, given):
             if not first_line(node) <= child.get_lineno() <= node.end_lineno:
                 continue
             for inner in below(child):
-                for each in globals_of(inner):
+                for each in globals_read(inner):
                     if not any(each in names for names in (bound, given, BUILTINS)):
                         raise Unbound(line_of(node, each), f"the name `{each}` is not defined")
                     todo.append(each)
