@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -304,8 +304,8 @@ fn nothing(py: Python<'_>, text: &str) -> PyErr {
 
 /// Whether a text looks like the path of a file.
 fn is_path(text: &str) -> bool {
-    let path = Path::new(text.trim_end());
-    text.lines().count() == 1 && path.extension().is_some_and(|it| it == "py")
+    let mut ends = [".py", ".json", ".jsonl"].into_iter();
+    text.lines().count() == 1 && ends.any(|end| text.trim_end().ends_with(end))
 }
 
 /// The programs of a text in order; each that cannot be read is a ProgramError in its place, which is returned and
