@@ -102,46 +102,47 @@ pub(crate) fn grids(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Grid>>
     grids.map(|(at, it)| grid(it, &place.at(at))).collect()
 }
 
+/// What is read of a value, or None of None.
+fn given<'a, 'py, T>(
+    value: &'a Bound<'py, PyAny>,
+    read: impl FnOnce(&'a Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Option<T>> {
+    (!value.is_none()).then(|| read(value)).transpose()
+}
+
 /// A list of integers, or None.
 fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
-    if value.is_none() {
-        return Ok(None);
-    }
-    let place = Place::Named(name);
-    let elements = list(name, "a list of integers", value)?;
-    let elements = elements.iter().enumerate().map(|(at, element)| {
-        let number = element.extract();
-        number.map_err(|_| place.at(at).expected("an integer", element))
-    });
-    elements.collect::<PyResult<_>>().map(Some)
+    given(value, |value| {
+        let place = Place::Named(name);
+        let elements = list(name, "a list of integers", value)?;
+        let elements = elements.iter().enumerate().map(|(at, element)| {
+            let number = element.extract();
+            number.map_err(|_| place.at(at).expected("an integer", element))
+        });
+        elements.collect()
+    })
 }
 
 /// A path of a file, or None.
 fn path_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-    if value.is_none() {
-        return Ok(None);
-    }
-    let path = value.extract().map(Some);
-    path.map_err(|_| Place::Named(name).expected("a path", value))
+    let expected = |_| Place::Named(name).expected("a path", value);
+    given(value, |value| value.extract().map_err(expected))
 }
 
 /// The dialect of this name.
 pub(crate) fn dialect(value: &Bound<'_, PyAny>) -> PyResult<Option<Dialect>> {
-    if value.is_none() {
-        return Ok(None);
-    }
-    let parsed = text("dialect", value)?.parse();
-    let parsed =
-        parsed.map_err(|error: String| PyValueError::new_err(format!("dialect: {error}")))?;
-    Ok(Some(parsed))
+    given(value, |value| {
+        let parsed = text("dialect", value)?.parse();
+        parsed.map_err(|error: String| PyValueError::new_err(format!("dialect: {error}")))
+    })
 }
 
 /// A function, or None.
 fn function(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
-    if !value.is_none() && !value.is_callable() {
-        return Err(PyTypeError::new_err(format!("{name}: expected a function")));
-    }
-    Ok(Some(value.clone().unbind()).filter(|_| !value.is_none()))
+    given(value, |value| {
+        let function = value.is_callable().then(|| value.clone().unbind());
+        function.ok_or_else(|| PyTypeError::new_err(format!("{name}: expected a function")))
+    })
 }
 
 /// `by` of `search`.
@@ -208,15 +209,15 @@ pub(crate) fn shard(value: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
 pub(crate) mod optional {
     use pyo3::prelude::*;
 
-    use super::{ANY, text, whole};
+    use super::{ANY, given, text, whole};
 
     macro_rules! arguments {
         (texts: $($text:ident),+; whole: $($whole:ident: $type:ty = $within:expr),+;) => {
             $(pub(crate) fn $text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a str>> {
-                (!value.is_none()).then(|| text(stringify!($text), value)).transpose()
+                given(value, |value| text(stringify!($text), value))
             })+
             $(pub(crate) fn $whole(value: &Bound<'_, PyAny>) -> PyResult<Option<$type>> {
-                (!value.is_none()).then(|| whole(stringify!($whole), value, $within)).transpose()
+                given(value, |value| whole(stringify!($whole), value, $within))
             })+
         };
     }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
-use mega_batch::inputs;
+use mega_batch::inputs::{self, numbered};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -304,8 +304,8 @@ fn nothing(py: Python<'_>, text: &str) -> PyErr {
 
 /// Whether a text looks like the path of a file.
 fn is_path(text: &str) -> bool {
-    let path = Path::new(text.trim_end());
-    text.lines().count() == 1 && path.extension().is_some_and(|it| it == "py")
+    let mut ends = [".py", ".json", ".jsonl"].into_iter();
+    text.lines().count() == 1 && ends.any(|end| text.trim_end().ends_with(end))
 }
 
 /// The programs of a text in order; each that cannot be read is a ProgramError in its place, which is returned and
@@ -346,13 +346,6 @@ pub(crate) fn each_as_python(
             .into_any()),
     });
     programs.collect()
-}
-
-pub(crate) fn numbered(name: &str, number: usize) -> String {
-    match number {
-        1 => name.to_owned(),
-        _ => format!("{name}{number}"),
-    }
 }
 
 /// The path in an object, if it is one.
@@ -423,8 +416,7 @@ fn add(
         let text = program_text(object, &place.to_string())?;
         let before = programs.len();
         let name = |number| match id.filter(|id| is_name(&format!("solve_{id}"))) {
-            Some(id) if number == 1 => format!("solve_{id}"),
-            Some(id) => format!("solve{number}_{id}"),
+            Some(id) => format!("{}_{id}", numbered("solve", number)),
             None => numbered("solve", number),
         };
         for program in parse_file(&text, dialect, name) {

@@ -51,8 +51,9 @@ def test_text_that_is_no_program_says_where() -> None:
     for text in ["", "   ", "# nothing", "def", "def f(I):", "O = ", "(" * 100_000, "\0", "é = 1"]:
         with pytest.raises(ValueError):
             mb.Program.parse(text)
-    with pytest.raises(ValueError, match=r"pathlib\.Path"):
-        mb.Program.parse("solvers.py")
+    for text in ["solvers.py", "/programs/answers.jsonl"]:
+        with pytest.raises(ValueError, match=r"pathlib\.Path"):
+            mb.Program.parse(text)
     with pytest.raises(ValueError, match="2 programs: expected one"):
         mb.Program.parse("def a(I):\n    return I\ndef b(I):\n    return I\n")
     with pytest.raises(TypeError):

@@ -139,6 +139,14 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
+/// A name for the program of this number, counted from 1, of several that have none of their own.
+pub fn numbered(name: &str, number: usize) -> String {
+    match number {
+        1 => name.to_owned(),
+        _ => format!("{name}{number}"),
+    }
+}
+
 /// Reads a file of UTF-8 text, plain or compressed. The size limits of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
     text(file, &unpacked(file)?)

@@ -36,6 +36,8 @@ STEPS, FORBIDDEN = 113, 114
 # prctl(2) and landlock(7).
 SET_PDEATHSIG, SET_SECCOMP, SET_NO_NEW_PRIVS = 1, 22, 38
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
+# madvise(2).
+HUGE, COLLAPSE = 1 << 21, 25
 # Modules that programs and numpy import late, when no file may be opened any more, or for each child anew.
 LATE = (
     "abc array bisect cmath collections contextlib copy dataclasses datetime decimal enum fractions functools hashlib heapq "
@@ -500,6 +502,12 @@ def main():
             cells_of(shaped([[0]], "array"))
     gc.collect()
     gc.freeze()
+    # A fork copies the tables of pages, which are few for huge ones.
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            start, end = (int(address, 16) // HUGE * HUGE for address in line.split()[0].split("-"))
+            if start + HUGE < end:
+                libc.madvise(ctypes.c_void_p(start + HUGE), ctypes.c_size_t(end - start - HUGE), COLLAPSE)
     serve(ruleset, refused)
 
 

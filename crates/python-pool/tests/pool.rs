@@ -186,6 +186,7 @@ fn which_text_is_a_program() {
             "def solve(g):\n    global n\n    n = 1\n    return [[n]]",
             one,
         ),
+        ("def solve(g):\n    global unused\n    return [[1]]", one),
         (
             "if True:\n    k = 1\ndef solve(g):\n    return [[(lambda: k)()]]",
             one,

@@ -4,7 +4,7 @@
 //! also by split; a list, or lines, of tasks that name their ids; solutions; a submission; programs. Everything that
 //! could be read is kept, whatever is wrong with the rest: a bad cell costs the pair, a bad task the task.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -27,8 +27,8 @@ pub use ids::{bare_id, is_arc_id};
 use layouts::{
     LABEL, LISTED, MAX_DEPTH, ROW, are_rows, are_solutions, column, has_rows, has_tasks,
     holds_pairs, holds_tasks, is_alone, is_columns, is_examples, is_list_of_tasks, is_listed,
-    is_renamed, is_task, is_wrapper, rows_of_columns, side_of, side_of_test, split_of, test_index,
-    wrapped,
+    is_renamed, is_task, is_wrapper, rows_of_columns, rows_of_split, side_of, side_of_test,
+    split_of, test_index, wrapped,
 };
 use programs::{
     FIRST_ANSWER, NamedProgram, holds_programs, is_program, no_text, of_lines, program, rank_of,
@@ -129,6 +129,9 @@ impl FileProgram {
     }
 }
 
+/// By split (0 is train, 1 is test) and side (0 is input, 1 is output).
+type Columns<'a> = [[Option<Text<'a>>; 2]; 2];
+
 /// What an error expects in place of [`TASK`] in a file of programs.
 const PROGRAM: &str = "a program: the key `program` (or `code`, `solution`, `response`, ..) with its text, beside `task_id`";
 
@@ -164,6 +167,7 @@ impl TaskFile {
             Ok(text) => file.value(&text, name),
             Err(error) => file.errors.push(error),
         }
+        file.name_rows();
         if !(file.tasks.is_empty() && file.programs.is_empty()) {
             file.form = FileForm::Tasks;
             if file.tasks.is_empty() {
@@ -172,6 +176,35 @@ impl TaskFile {
             }
         }
         file
+    }
+
+    /// Gives the rows of a task that are called `ID_0`, `ID_1` by its test inputs the id of the task.
+    fn name_rows(&mut self) {
+        let numbered = |(at, it): (usize, &FileTask)| {
+            let (id, number) = it.task.id.rsplit_once(['_', '-'])?;
+            let is_one = it.is_row && is_arc_id(id) && it.task.test_places().len() == 1;
+            let number = number.parse::<usize>().ok().filter(|_| is_one)?;
+            Some((at, id.to_owned(), number))
+        };
+        let rows: Vec<_> = self.tasks.iter().enumerate().filter_map(numbered).collect();
+        let train = |at: &usize| &self.tasks[*at].task.train;
+        let trains: HashMap<_, _> = rows.iter().map(|(at, id, _)| (id, train(at))).collect();
+        // Variants of a task have such names, too, but other train pairs.
+        let are_parts = rows.iter().all(|(at, id, _)| trains[id] == train(at));
+        let first = rows.iter().map(|(.., number)| *number).min();
+        let first = first.filter(|first| *first <= usize::from(trains.len() < rows.len()));
+        let Some(first) = first.filter(|_| are_parts) else {
+            return;
+        };
+        let mut ids = HashMap::new();
+        for (at, id, number) in rows {
+            let row = &mut self.tasks[at];
+            row.test_index.get_or_insert(number - first);
+            ids.insert(std::mem::replace(&mut row.task.id, id.clone()), id);
+        }
+        for program in &mut self.programs {
+            program.task = ids.get(&program.task).unwrap_or(&program.task).clone();
+        }
     }
 
     /// Says in errors that programs were expected, where tasks were not. Returns the first error about the text of a
@@ -294,7 +327,7 @@ impl TaskFile {
             return self.object(&Places::new(text).of_key(ROW, row), id, depth);
         }
         if depth == 0
-            && let Some(rows) = rows_of_columns(&entries)
+            && let Some(rows) = rows_of_columns(&entries).or_else(|| rows_of_split(&entries))
         {
             return self.rows(&rows, id);
         }
@@ -326,11 +359,7 @@ impl TaskFile {
                 .filter(|_| matches!(id, TaskName::Numbered(_) | TaskName::OfRow(_)));
             let id = own_id.as_deref().unwrap_or(id.name());
             let text = text.clone().of_task(id);
-            if is_columns(&entries) {
-                self.columns(&text, id, &entries);
-            } else {
-                self.task(&text, id, &entries);
-            }
+            self.task(&text, id, &entries);
             for task in &mut self.tasks[before..] {
                 task.is_row = row_id.is_some();
                 task.test_index = test_index(&entries).filter(|_| task.is_row);
@@ -581,12 +610,15 @@ impl TaskFile {
             ..Task::default()
         };
         let mut places = Places::new(text);
-        // Data sets may have the grids of test pairs, or their outputs alone, in columns beside `train`.
-        let (mut columns, mut lone) = ([None, None], [None, None]);
+        let is_columns = is_columns(entries);
+        let Some(columns) = self.columns(text, entries) else {
+            return;
+        };
+        let mut lone = [None, None];
         let names_differ = is_examples(entries) || is_renamed(entries);
         for (key, value) in entries {
-            if let Some((1, side)) = column(key).filter(|_| !is_pairs(value.get())) {
-                columns[side] = Some(places.of_key(key, value));
+            let is_test = column(key).is_some_and(|(split, _)| split == 1);
+            if is_columns || is_test && !is_pairs(value.get()) {
                 continue;
             }
             if let Some(side) = side_of_test(key)
@@ -620,6 +652,8 @@ impl TaskFile {
             }
             splits.push((split, pairs));
         }
+        let [[inputs, outputs], mut columns] = columns;
+        let train = is_columns.then(|| self.zipped(inputs, outputs));
         let tests = splits.iter_mut().find(|(split, _)| *split == "test");
         let lacks_some = match &tests {
             Some((_, tests)) => !tests.is_empty() && tests.iter().all(|it| it.output.is_none()),
@@ -645,6 +679,11 @@ impl TaskFile {
                 }
             }
         }
+        match train {
+            Some(Some((train, _))) => splits.push(("train", train)),
+            Some(None) => return,
+            None => {}
+        }
         if !splits.iter().any(|(split, _)| *split == "train") {
             let keys = keys(entries);
             let message = format!("expected the key `train` with a list of pairs, found {keys}");
@@ -664,6 +703,41 @@ impl TaskFile {
         if task.pair_count() > 0 || self.errors.len() == errors {
             self.tasks.push(FileTask::of(task));
         }
+    }
+
+    /// The columns of a task, which may have all inputs and outputs in such, or those of test pairs beside `train`.
+    fn columns<'a>(&mut self, text: &Text<'a>, entries: &Entries<'a>) -> Option<Columns<'a>> {
+        let (is_columns, is_listed) = (is_columns(entries), is_listed(entries));
+        let mut columns = Columns::default();
+        let mut places = Places::new(text);
+        for (key, value) in entries {
+            let part = places.of_key(key, value);
+            if is_columns && is_listed && key == "list" {
+                let (elements, _) = part.elements("a list");
+                let mut places = Places::new(&part);
+                for ((at, element), (split, side)) in elements.iter().enumerate().zip(LISTED) {
+                    columns[split][side] = Some(places.of_index(at, element));
+                }
+                continue;
+            }
+            let column = if is_columns && is_listed {
+                (key == "label").then_some(LABEL)
+            } else {
+                column(key).filter(|(split, _)| is_columns || *split == 1 && !is_pairs(value.get()))
+            };
+            let Some((split, side)) = column else {
+                continue;
+            };
+            if is_columns && columns[split][side].is_some() {
+                let message = format!(
+                    "the key `{key}` stands here a second time, under this or another name"
+                );
+                self.errors.push(part.error(message));
+                return None;
+            }
+            columns[split][side] = Some(part);
+        }
+        Some(columns)
     }
 
     /// Adds the outputs in a column to test pairs, of which those at some places could not be read; returns false if they
@@ -697,54 +771,6 @@ impl TaskFile {
             return false;
         }
         true
-    }
-
-    /// A task whose inputs and outputs are separate lists, as in the columns of tables.
-    fn columns<'a>(&mut self, text: &Text<'a>, id: &str, entries: &Entries<'a>) {
-        let errors = self.errors.len();
-        let mut columns: [[Option<Text<'a>>; 2]; 2] = Default::default();
-        let mut places = Places::new(text);
-        let is_listed = is_listed(entries);
-        for (key, value) in entries {
-            let part = places.of_key(key, value);
-            if is_listed && key == "list" {
-                let (elements, _) = part.elements("a list");
-                let mut places = Places::new(&part);
-                for ((at, element), (split, side)) in elements.iter().enumerate().zip(LISTED) {
-                    columns[split][side] = Some(places.of_index(at, element));
-                }
-                continue;
-            }
-            let column = if is_listed {
-                (key == "label").then_some(LABEL)
-            } else {
-                column(key)
-            };
-            let Some((split, side)) = column else {
-                continue;
-            };
-            if columns[split][side].is_some() {
-                let message = format!(
-                    "the key `{key}` stands here a second time, under this or another name"
-                );
-                return self.errors.push(part.error(message));
-            }
-            columns[split][side] = Some(part);
-        }
-        let [train, test] = columns.map(|[inputs, outputs]| self.zipped(inputs, outputs));
-        let (Some((train, _)), Some((test, tests_left_out))) = (train, test) else {
-            return;
-        };
-        let task = Task {
-            id: id.to_owned(),
-            train,
-            test,
-            tests_left_out,
-            ..Task::default()
-        };
-        if task.pair_count() > 0 || self.errors.len() == errors {
-            self.tasks.push(FileTask::of(task));
-        }
     }
 
     /// The grids of a column: a list of them, or a single one.

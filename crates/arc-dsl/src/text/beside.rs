@@ -1,6 +1,6 @@
 //! [`Beside`]: what the modules beside a text bind, from which Python would import names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Which names of the DSL a module has.
@@ -45,6 +45,8 @@ pub(super) struct BesideModule {
     pub(super) path: String,
     pub(super) file: Arc<str>,
     pub(super) names: HashMap<String, Meaning>,
+    /// The only names that a star import binds, if the module has `__all__`.
+    pub(super) exported: Option<HashSet<String>>,
     /// The names that are none of the DSL's: the file and the line that bind them.
     pub(super) own: HashMap<String, (Arc<str>, u32)>,
     /// The functions of a module that is the DSL's otherwise, whose text differs from the reference's and cannot be
@@ -73,6 +75,13 @@ impl Beside {
     /// What a module binds a name to; `None` if it does not bind it.
     pub(super) fn meaning(&self, module: usize, name: &str) -> Option<&Meaning> {
         self.modules.get(module)?.names.get(name)
+    }
+
+    /// What a star import of a module binds a name to; `None` if it does not bind it.
+    pub(super) fn starred(&self, module: usize, name: &str) -> Option<&Meaning> {
+        let exported = self.modules.get(module)?.exported.as_ref();
+        let is_bound = exported.is_none_or(|exported| exported.contains(name));
+        self.meaning(module, name).filter(|_| is_bound)
     }
 
     /// Whether a module binds a name of the DSL to something else.

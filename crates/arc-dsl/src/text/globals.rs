@@ -363,7 +363,7 @@ impl<'t> Globals<'t> {
                 StarImport::Hides => {
                     Starred::Other(Binding::Other("it may be hidden there".into()))
                 }
-                StarImport::Beside(module) => match self.beside.as_ref()?.meaning(module, name) {
+                StarImport::Beside(module) => match self.beside.as_ref()?.starred(module, name) {
                     None => continue,
                     Some(Meaning::Dsl) => Starred::Dsl,
                     Some(Meaning::Other(file, line)) => {

@@ -623,6 +623,21 @@ fn rows_of_one_task_are_put_together() {
         ];
         check(&files, "--tasks x", &[&format!("{train} {expected}")]);
     }
+    // Named by their numbers, in a table as pandas writes it, too.
+    let id = "11aa22bb";
+    let rows = [(1, &wrong), (0, &pair(3, 4))]
+        .map(|(at, test)| row(test.clone(), json!({ "id": format!("{id}_{at}") })));
+    let values = rows
+        .each_ref()
+        .map(|row| json!([row["id"], row["train"], row["test"]]));
+    let table = json!({ "columns": ["id", "train", "test"], "index": [0, 1], "data": values });
+    let expected = format!("{id}: train match train match test match test mismatch");
+    for (name, rows) in [
+        ("rows.jsonl", lines(&rows)),
+        ("rows.json", table.to_string().into_bytes()),
+    ] {
+        check(&[(name, rows)], &format!("--tasks {name}"), &[&expected]);
+    }
     // Two test inputs have no number together.
     let same = json!({ "test_index": 0 });
     let rows = lines(&[row(pair(3, 4), same.clone()), row(pair(5, 6), same)]);

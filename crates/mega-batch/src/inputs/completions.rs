@@ -8,6 +8,8 @@ use arc_dsl::{
     Block as Code, ParseError, ParseErrorKind, Program, Reading, read_file, says_program,
 };
 
+use super::numbered;
+
 pub(super) type Parsed = Result<Program, ParseError>;
 
 /// At most this many times the text's length is read again together with the blocks before it.
@@ -208,11 +210,7 @@ fn parse(text: &str, reading: &Reading, lines_before: usize) -> Vec<Parsed> {
         lines_before: u32::try_from(lines_before).unwrap_or(u32::MAX),
         ..reading.clone()
     };
-    let name = |number| match number {
-        1 => "solve".to_owned(),
-        number => format!("solve{number}"),
-    };
-    read_file(text, &reading, name).programs
+    read_file(text, &reading, |number| numbered("solve", number)).programs
 }
 
 /// The program in a single line that calls a function with the input and assigns nothing.

@@ -11,7 +11,8 @@ use super::foreign::{Candidate, Foreign};
 use super::modules::Modules;
 use super::packed::{Content, archive_contains, contents};
 use super::{
-    InputError, ProgramsRead, Walk, is_archive, is_json, is_python, stem, task_file, unpacked,
+    InputError, ProgramsRead, Walk, is_archive, is_json, is_python, numbered, stem, task_file,
+    unpacked,
 };
 
 /// The programs in JSON files, and the other files.
@@ -257,7 +258,6 @@ fn parse(
         ..
     } = given;
     let source: Arc<str> = file.to_string_lossy().into();
-    let own = format!("solve_{task}");
     let mut notes = Vec::new();
     let mut read = if given.is_answer() {
         let answer = completions::answer(text, reading);
@@ -266,7 +266,7 @@ fn parse(
             |it| vec![Ok(it)],
         )
     } else {
-        let parsed = read_file(text, reading, |_| own.clone());
+        let parsed = read_file(text, reading, |_| format!("solve_{task}"));
         notes = parsed.notes;
         parsed.programs
     };
@@ -295,10 +295,7 @@ fn parse(
     });
     let mut next_name = || {
         *count += 1;
-        match *count {
-            1 => own.clone(),
-            number => format!("solve{number}_{task}"),
-        }
+        format!("{}_{task}", numbered("solve", *count))
     };
     let mut errors = Vec::new();
     if read.is_empty() {

@@ -18,7 +18,7 @@ use super::modules::{DSL_MODULES, MAX_NAMES, Modules, list_names};
 use super::packed::{ArchiveListing, Content, contents};
 use super::{
     InputError, NOTEBOOK, ProgramsRead, ends_with_one, files, id_of_folder, is_json, is_python,
-    read_text, stem, text,
+    numbered, read_text, stem, text,
 };
 
 /// Reads programs from `*.py` files and folders of them, in the order of names. Each has the file as its
@@ -142,10 +142,8 @@ impl ProgramsRead {
         foreign: &mut Foreign<'_>,
     ) -> bool {
         let id = id_of(file, !is_named);
-        let parsed = read_file(text, reading, |number| match number {
-            1 => format!("solve_{id}"),
-            _ => format!("solve{number}_{id}"),
-        });
+        let name = |number| format!("{}_{id}", numbered("solve", number));
+        let parsed = read_file(text, reading, name);
         let is_bare = !parsed.programs.is_empty() && parsed.is_bare;
         let source: Arc<str> = file.to_string_lossy().into();
         let is_foreign = foreign.may_have(text, &parsed.programs);

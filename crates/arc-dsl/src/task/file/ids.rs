@@ -56,9 +56,8 @@ impl<'n> TaskName<'n> {
 /// The id that an object gives, if it takes precedence over the name.
 pub(super) fn own_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String> {
     let counts = match id {
-        TaskName::OfFile(name) => says_little(name),
+        TaskName::OfFile(name) | TaskName::Key(name) => says_little(name),
         TaskName::OfRow(_) | TaskName::Numbered(_) => true,
-        TaskName::Key(_) => false,
     };
     if !counts {
         return None;

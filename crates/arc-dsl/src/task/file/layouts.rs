@@ -52,9 +52,11 @@ pub(super) fn is_examples(entries: &Entries<'_>) -> bool {
             .any(|key| has_key(entries, key))
 }
 
-/// The split (0 is train, 1 is test) that a word in a key names.
-pub(super) fn split_of(word: &str) -> Option<usize> {
-    match word {
+/// The split (0 is train, 1 is test) that a key names, such as `test`, `few_shot` or `trainPairs`.
+pub(super) fn split_of(key: &str) -> Option<usize> {
+    let word = key.replace(['_', '-'], "").to_ascii_lowercase();
+    let named = word.strip_suffix("pairs").filter(|it| !it.is_empty());
+    match named.unwrap_or(&word) {
         "example" | "examples" | "train" | "training" | "demo" | "demos" | "demonstration"
         | "demonstrations" | "fewshot" | "fewshots" | "pairs" | "support" => Some(0),
         "question" | "test" | "testing" | "query" => Some(1),
@@ -107,10 +109,16 @@ pub(super) const LISTED: [Column; 3] = [(0, 0), (0, 1), (1, 0)];
 /// What `label` is beside `list`.
 pub(super) const LABEL: Column = (1, 1);
 
-/// The column of this name, such as `example_inputs`.
+/// The column of this name, such as `example_inputs`, `exampleInputs` or `example_x`.
 pub(super) fn column(key: &str) -> Option<Column> {
-    let (split, side) = key.rsplit_once('_')?;
-    Some((split_of(split)?, side_of(side)?))
+    let words = key.rsplit_once('_');
+    let (split, side) = words.or_else(|| Some(key.split_at(key.rfind(char::is_uppercase)?)))?;
+    let side = match &*side.to_ascii_lowercase() {
+        "x" => 0,
+        "y" => 1,
+        side => side_of(side)?,
+    };
+    Some((split_of(split)?, side))
 }
 
 pub(super) fn side_of(key: &str) -> Option<usize> {
@@ -241,8 +249,8 @@ pub(super) fn rows_of_columns(entries: &Entries<'_>) -> Option<Vec<String>> {
             .is_some_and(|(_, it)| is_pairs(it.get())),
         _ => first_of(first.get()).is_some_and(is_pairs),
     };
-    let is_known = |key: &str| key == "train" || column(key).is_some() || rank_of(key).is_some();
-    if entries.len() < 2 || !(has_ids || begins) || !entries.iter().any(|(key, _)| is_known(key)) {
+    if entries.len() < 2 || !(has_ids || begins) || !entries.iter().any(|(key, _)| is_of_rows(key))
+    {
         return None;
     }
     let columns: Vec<_> = entries.iter().map(|(_, column)| cells(column)).collect();
@@ -252,16 +260,51 @@ pub(super) fn rows_of_columns(entries: &Entries<'_>) -> Option<Vec<String>> {
         keys.eq(first.iter().map(|(key, _)| key))
     };
     let row = |(at, (id, _)): (usize, &(String, &RawValue))| {
-        let cells = entries.iter().zip(&columns).map(|((key, _), cells)| {
-            // The number of the line is that of the row.
-            let cell = cells[at].1.get().replace(['\n', '\r'], " ");
-            format!("{}:{cell}", Value::from(key.as_str()))
-        });
+        let cells = entries
+            .iter()
+            .zip(&columns)
+            .map(|((key, _), cells)| cell(key, cells[at].1));
         let id = (!has_ids).then(|| format!("\"id\":{}", Value::from(id.as_str())));
         format!("{{{}}}", cells.chain(id).collect::<Vec<_>>().join(","))
     };
     let are_rows = columns.iter().all(is_like_first);
     are_rows.then(|| first.iter().enumerate().map(row).collect())
+}
+
+/// Whether rows of tasks or programs have this column.
+fn is_of_rows(key: &str) -> bool {
+    key == "train" || column(key).is_some() || rank_of(key).is_some()
+}
+
+/// A cell of a row of JSON, on one line: the number of the line is that of the row.
+fn cell(key: &str, value: &RawValue) -> String {
+    let value = value.get().replace(['\n', '\r'], " ");
+    format!("{}:{value}", Value::from(key))
+}
+
+/// The rows of a table that gives the names of its `columns` and its rows as lists under `data`, as JSON.
+pub(super) fn rows_of_split(entries: &Entries<'_>) -> Option<Vec<String>> {
+    let of = |name: &str| Some(entries.iter().find(|(key, _)| key == name)?.1);
+    let names: Vec<String> = serde_json::from_str(of("columns")?.get()).ok()?;
+    let (rows, _) = elements_of(of("data")?.get());
+    if rows.is_empty() || !names.iter().any(|name| is_of_rows(name)) {
+        return None;
+    }
+    let index = of("index")
+        .map(cells)
+        .filter(|index| index.len() == rows.len());
+    let index = index.filter(|_| !names.iter().any(|name| ID_KEYS.contains(&name.as_str())));
+    let row = |(at, row): (usize, &&RawValue)| {
+        let (values, _) = elements_of(row.get());
+        let cells = names
+            .iter()
+            .zip(&values)
+            .map(|(name, value)| cell(name, value));
+        let id = index.as_ref().map(|index| cell("id", index[at].1));
+        let cells: Vec<_> = cells.chain(id).collect();
+        (values.len() == names.len()).then(|| format!("{{{}}}", cells.join(",")))
+    };
+    rows.iter().enumerate().map(row).collect()
 }
 
 /// The cells of a column with their keys, or their numbers.

@@ -439,16 +439,24 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
     );
     let file = outputs_beside("[[[7]], [[8]]]");
     assert!(file.errors.is_empty() && file.tasks[0].task.test[1].output.is_some());
-    let renamed = |train: &str, test: &str| whole.replace("train", train).replace("test", test);
-    let [support, demonstrations] = [
-        renamed("support", "query"),
-        renamed("demonstrations", "question"),
+    let renamed = [
+        ("support", "query"),
+        ("demonstrations", "question"),
+        ("trainPairs", "testPairs"),
+        ("few_shot", "query"),
     ];
+    let renamed = renamed.map(|(train, test)| whole.replace("train", train).replace("test", test));
     let whole = Task::from_json("a1", whole.as_bytes()).unwrap();
     for text in [
         columns("example", "question", "s"),
         columns("train", "test", "s"),
         columns("train", "test", ""),
+        columns("train", "test", "s")
+            .replace("_i", "I")
+            .replace("_o", "O"),
+        columns("train", "test", "")
+            .replace("_input", "_x")
+            .replace("_output", "_y"),
         format!(
             r#"{{"list": [[{one}, {three}], [{two}, {four}], [{question}]], "label": [{answer}]}}"#
         ),
@@ -457,15 +465,16 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
         ),
         of_pairs("examples"),
         of_pairs("train"),
-        support,
-        demonstrations,
         format!(r#"{{{train}, "query": {question}, "answer": {answer}}}"#),
         format!(r#"{{{train}, "input": {question}, "output": {answer}}}"#),
         format!(r#"{{{train}, "test": [{{"input": {question}}}], "solution": [{answer}]}}"#),
         format!(r#"{{{train}, "test_inputs": [{question}], "test_outputs": [{answer}]}}"#),
         format!(r#"{{{train}, "test_input": {question}, "test_output": {answer}}}"#),
         format!(r#"{{{train}, "test": [{{"input": {question}}}], "test_outputs": [{answer}]}}"#),
-    ] {
+    ]
+    .into_iter()
+    .chain(renamed)
+    {
         let task = Task::from_json("a1", text.as_bytes());
         assert_eq!(task.as_ref(), Ok(&whole), "{text}");
         // In lines and by id, too.
@@ -478,10 +487,11 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
             assert_eq!(file.tasks[0].task.test, whole.test);
         }
     }
-    // Outputs may not be known.
-    let text = format!(
-        r#"{{"example_inputs": [{one}], "example_outputs": [{two}], "question_inputs": {question}}}"#
-    );
+}
+
+#[test]
+fn outputs_in_columns_may_not_be_known() {
+    let text = r#"{"example_inputs": [[[1, 2]]], "example_outputs": [[[2, 1]]], "question_inputs": [[5, 6]]}"#;
     let task = Task::from_json("a1", text.as_bytes()).unwrap();
     assert_eq!((task.test.len(), &task.test[0].output), (1, &None));
 }
@@ -635,6 +645,44 @@ fn rows_tell_their_test_input() {
 }
 
 #[test]
+fn rows_may_be_named_by_task_and_test_input() {
+    let row = |id: &str, train: i32| {
+        json!({ "id": id, "train": [{ "input": [[train]], "output": [[1]] }], "test": [{ "input": [[2]] }], "code": "O = I" })
+            .to_string()
+    };
+    let read = |rows: &[String]| {
+        let file = TaskFile::read("x", rows.join("\n").as_bytes());
+        let programs = file.programs.iter().map(|it| &it.task);
+        assert!(programs.eq(file.tasks.iter().map(|it| &it.task.id)));
+        let told = file.tasks.into_iter().map(|it| (it.task.id, it.test_index));
+        told.collect::<Vec<_>>()
+    };
+    let [a, b] = ["11aa22bb", "33cc44dd"];
+    let told = |rows: [(&str, Option<usize>); 3]| rows.map(|(id, at)| (id.to_owned(), at));
+    let names = [1, 0, 0].map(|at| format!("{}_{at}", if at == 1 { a } else { b }));
+    let rows = [row(&names[0], 3), row("11aa22bb_0", 3), row(&names[1], 4)];
+    let expected = told([(a, Some(1)), (a, Some(0)), (b, Some(0))]);
+    assert_eq!(read(&rows), expected);
+    // Counted from 1.
+    let rows = rows.map(|row| row.replace("_1", "_2").replace("_0", "_1"));
+    assert_eq!(read(&rows), expected);
+    // Variants of a task are tasks, as is a part of one.
+    let rows = [
+        row("11aa22bb_1", 3),
+        row("11aa22bb_0", 5),
+        row("33cc44dd_0", 4),
+    ];
+    let expected = told([
+        ("11aa22bb_1", None),
+        ("11aa22bb_0", None),
+        ("33cc44dd_0", None),
+    ]);
+    assert_eq!(read(&rows), expected);
+    let lone = [rows[0].clone(), row("x_0", 3)];
+    assert_eq!(read(&lone)[0].0, "11aa22bb_1");
+}
+
+#[test]
 fn what_is_no_task_is_told_with_what_it_seems_to_be() {
     let check = |text: &str, form: FileForm, found: &str| {
         let expected = format!(
@@ -728,6 +776,19 @@ fn tables_are_read_by_their_columns_too() {
             &whole,
         ),
         (
+            json!({ "columns": ["task_id", "train", "test"], "index": [0, 1],
+                    "data": [["a1", train, test], ["b2", train, test]] }),
+            &whole,
+        ),
+        (
+            json!({ "columns": ["train", "test"], "index": ["a1", "b2"], "data": [[train, test], [train, test]] }),
+            &whole,
+        ),
+        (
+            json!({ "0": { "id": "a1", "train": train, "test": test }, "1": { "id": "b2", "train": train, "test": test } }),
+            &whole,
+        ),
+        (
             json!({ "rows": [{ "row_idx": 0, "row": { "id": "a1", "train": train, "test": test } }] }),
             &whole[..1],
         ),
@@ -749,7 +810,11 @@ fn tables_are_read_by_their_columns_too() {
         errors[0].starts_with("line 2, column ") && errors[0].contains("colour 500"),
         "{errors:?}"
     );
-    // Lists by split, and columns of different lengths, are none.
+    // Lists by split, columns of different lengths, and tables of something else are none.
+    for data in ["[]", "[[1, 2]]"] {
+        let other = format!(r#"{{"columns": ["score", "cost"], "index": [0], "data": {data}}}"#);
+        assert_eq!(read("all", &other).0, FileForm::Foreign, "{other}");
+    }
     let (_, tasks, _) = read("all", &json!({ "id": ["a1"], "train": train }).to_string());
     assert_eq!(tasks, ["all: train 2 test 0"]);
     let both = json!({ "challenges": { "a1": { "train": train, "test": [{ "input": [[1]] }] } },

@@ -9,6 +9,7 @@ use crate::dialect::Dialect;
 use crate::program::Operand;
 use crate::text::beside::{Beside, BesideModule, Meaning, imported_modules, package_of};
 use crate::text::globals::{Binding, LATE};
+use crate::text::lexer::{Block, Lexer, TokenKind};
 use crate::text::module::lowering::constant;
 use crate::text::module::{DefinitionKind, Module, Reading, State};
 use crate::text::{names, reference, without_mark};
@@ -102,10 +103,13 @@ impl Module<'_> {
         let others =
             bindings.filter(|(name, ..)| !name.starts_with('_') && !names::is_of_dsl(name));
         own.extend(others.map(|(name, line, _)| (name.to_owned(), (Arc::clone(file), line))));
+        let exported = exported(self.text);
+        own.retain(|name, _| exported.as_ref().is_none_or(|it| it.contains(name)));
         BesideModule {
             path: path.to_owned(),
             file: Arc::clone(file),
             names: bound,
+            exported,
             own,
             rewritten: rewritten
                 .iter()
@@ -150,4 +154,22 @@ impl Module<'_> {
             Meaning::Other(Arc::clone(file), line)
         })
     }
+}
+
+/// The names in `__all__`, if a text sets it to strings alone.
+fn exported(text: &str) -> Option<HashSet<String>> {
+    let (mut lexer, mut block, mut exported) = (Lexer::new(text), Block::default(), None);
+    while text.contains("__all__") && lexer.next_block(&mut block) {
+        if let [_, name, rest @ ..] = &block.tokens[..]
+            && name.is_name("__all__")
+        {
+            if rest.iter().any(|token| token.kind == TokenKind::Name) {
+                return None;
+            }
+            let names = rest.iter().filter(|token| token.kind == TokenKind::Text);
+            let names = names.map(|token| token.text.trim_matches(['"', '\'']).to_owned());
+            exported.get_or_insert_with(HashSet::new).extend(names);
+        }
+    }
+    exported
 }

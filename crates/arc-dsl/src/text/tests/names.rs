@@ -25,6 +25,29 @@ fn read_beside(modules: &[(&str, &str, &str)], text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_star_import_binds_what_the_module_says() {
+    let read = |all: &str, body: &str| {
+        let dsl = format!("{all}def trim(g): return rot90(g)\ndef own(g): return g\n");
+        let text = format!("from my_dsl import *\ndef a(I): return {body}\n");
+        read_beside(&[("my_dsl", "my_dsl.py", &dsl)], &text).remove(0)
+    };
+    let trimmed = "def a(I):; t1 = trim(I); return t1";
+    let all = "__all__ = ['own']\n";
+    assert_ne!(read("", "trim(I)"), trimmed);
+    assert_eq!(read(all, "trim(I)"), trimmed);
+    assert!(
+        read(all, "own(I)").contains("my_dsl.py"),
+        "{}",
+        read(all, "own(I)")
+    );
+    assert!(!read("__all__ = ('trim',)\n", "own(I)").contains("my_dsl.py"));
+    // More of it, in another statement or unknown.
+    let all = "__all__ = ['own']\n__all__ += [\n    \"trim\",\n]\n";
+    assert_ne!(read(all, "trim(I)"), trimmed);
+    assert_ne!(read("__all__ = ['own'] + others\n", "trim(I)"), trimmed);
+}
+
+#[test]
 fn a_name_is_what_the_text_binds_it_to() {
     for (text, expected) in [
         // Definitions, before and after their use, and of the DSL's names.
