@@ -69,7 +69,7 @@ pub(super) fn rapply(
 /// Of arguments of any types. Combinators build a function of what is none, which fails when it is called, and loops over
 /// empty containers call nothing.
 pub(super) fn untyped(
-    _: &mut Context<'_>,
+    cx: &mut Context<'_>,
     primitive: Primitive,
     arguments: &[&Value],
 ) -> PythonResult {
@@ -107,6 +107,11 @@ pub(super) fn untyped(
             empty_like(container)
         }
         (P::Order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
+        // Without a key, Python compares the elements themselves.
+        (P::Order | P::Argmax | P::Argmin, &[container, Value::Nothing]) => {
+            let key = Value::primitive(P::Identity);
+            Ok(cx.call_primitive(primitive, &[container, key])?)
+        }
         (P::Papply | P::Mpapply, &[_, a, b]) if either_is_empty(a, b) => {
             Ok(Value::tuple(Vec::new()))
         }
@@ -181,6 +186,18 @@ mod tests {
                 found: 1
             }),
         );
+    }
+
+    #[test]
+    fn elements_are_their_own_keys_by_none() {
+        for (primitive, expected) in [
+            (Primitive::Argmax, "9"),
+            (Primitive::Argmin, "2"),
+            (Primitive::Order, "(2, 4, 9)"),
+        ] {
+            let found = call(primitive, &[&ints(&[2, 9, 4]), &Value::Nothing]);
+            assert_eq!(found.unwrap().to_string(), expected);
+        }
     }
 
     #[test]

@@ -253,10 +253,14 @@ pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value
 /// Python calls `power` and its wrapper one inside the other. Where that gets too deep, the innermost call returns the
 /// empty tuple, which cannot be called.
 pub(super) fn power(cx: &mut Context<'_>, function: &Value, n: &Value) -> PythonResult {
-    match int(n)? {
-        1..=498 => public(cx, P::Power, &[function, n]),
-        _ => public(cx, P::Compose, &[function, &empty_tuple()]),
+    let has_end = match n {
+        Value::Foreign(number) if !number.is_function() => false,
+        _ => (1..=498).contains(&int(n)?),
+    };
+    if has_end {
+        return public(cx, P::Power, &[function, n]);
     }
+    public(cx, P::Compose, &[function, &empty_tuple()])
 }
 
 pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> PythonResult {
