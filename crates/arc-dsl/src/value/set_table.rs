@@ -111,17 +111,10 @@ pub(crate) trait Hashes {
     fn of(&self, element: u32) -> u64;
 }
 
-impl Hashes for [u64] {
+impl<T: AsRef<[u64]> + ?Sized> Hashes for T {
     #[inline]
     fn of(&self, element: u32) -> u64 {
-        self[element as usize]
-    }
-}
-
-impl Hashes for Vec<u64> {
-    #[inline]
-    fn of(&self, element: u32) -> u64 {
-        self[element as usize]
+        self.as_ref()[element as usize]
     }
 }
 

@@ -158,8 +158,11 @@ impl Module<'_> {
 
 /// The names in `__all__`, if a text sets it to strings alone.
 fn exported(text: &str) -> Option<HashSet<String>> {
+    if !text.contains("__all__") {
+        return None;
+    }
     let (mut lexer, mut block, mut exported) = (Lexer::new(text), Block::default(), None);
-    while text.contains("__all__") && lexer.next_block(&mut block) {
+    while lexer.next_block(&mut block) {
         if let [_, name, rest @ ..] = &block.tokens[..]
             && name.is_name("__all__")
         {

@@ -111,28 +111,47 @@ impl Bitmaps {
     }
 }
 
-/// The numbers of cells that ascend: each word of their bitmaps has the number of the cells before it (rank of a bit
+/// Bits, of which each that is set has a number: for each word the number of those before it is known (rank of a bit
 /// vector: Jacobson, "Space-efficient static trees and graphs", FOCS 1989).
+#[derive(Debug)]
+pub(super) struct RankedBits(Vec<(u64, u32)>);
+
+impl RankedBits {
+    pub(super) fn of(words: impl IntoIterator<Item = u64>) -> Self {
+        let mut before = 0;
+        let ranked = words.into_iter().map(|word| {
+            let rank = before;
+            before += word.count_ones();
+            (word, rank)
+        });
+        Self(ranked.collect())
+    }
+
+    /// The number of a bit of a word, if it is set.
+    pub(super) fn number(&self, word: usize, bit: usize) -> Option<u32> {
+        let (word, before) = self.0[word];
+        let bit = 1 << bit;
+        (word & bit != 0).then(|| before + (word & (bit - 1)).count_ones())
+    }
+}
+
+/// The numbers of cells that ascend.
 pub(super) struct Ranks {
     bitmaps: Bitmaps,
-    words: Vec<(u64, u32)>,
+    bits: RankedBits,
 }
 
 impl Ranks {
     /// Those of these cells, which ascend and are this many; `None` if they do not lie close together.
     pub(super) fn of(cells: impl Iterator<Item = Cell> + Clone, count: usize) -> Option<Self> {
         let bitmaps = Bitmaps::around(cells.clone(), 16, count)?;
-        let mut words = vec![(0_u64, 0); bitmaps.words()];
+        let mut words = vec![0_u64; bitmaps.words()];
         for cell in cells {
             let (word, bit) = bitmaps.place(cell);
-            words[word].0 |= 1 << bit;
+            words[word] |= 1 << bit;
         }
-        let mut before = 0;
-        for (word, rank) in &mut words {
-            *rank = before;
-            before += word.count_ones();
-        }
-        Some(Self { bitmaps, words })
+        let bits = RankedBits::of(words);
+        Some(Self { bitmaps, bits })
     }
 
     /// The number of a cell, if it is one of them.
@@ -151,7 +170,6 @@ impl Ranks {
             && within(cell.loc.i, top, rows)
             && within(cell.loc.j, left, 64 * stride);
         let (word, bit) = is_inside.then(|| self.bitmaps.place(cell))?;
-        let (word, rank) = self.words[word];
-        (word >> bit & 1 == 1).then(|| rank + (word & ((1 << bit) - 1)).count_ones())
+        self.bits.number(word, bit)
     }
 }

@@ -8,6 +8,7 @@ use super::Built;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::set_table::{self, Hashes, Table};
+use crate::value::sets::bitmaps::RankedBits;
 
 /// The locations of a grid of this width, numbered row by row.
 #[derive(Clone, Copy)]
@@ -61,9 +62,8 @@ pub(crate) struct Flood {
 /// Which cells belong together.
 #[derive(Debug)]
 struct Found {
-    /// The cells that are no background: a bit for each, and for each word the number of those before it (rank of a bit
-    /// vector: Jacobson, "Space-efficient static trees and graphs", FOCS 1989).
-    words: Vec<(u64, u32)>,
+    /// The cells that are no background.
+    cells: RankedBits,
     /// For each of them the number of its object, as they are found, and its own number among the object's cells.
     objects: Vec<(u32, u32)>,
     /// The first cell of each object, and how many cells those before it have.
@@ -73,9 +73,8 @@ struct Found {
 impl Found {
     /// The number of a cell among those that are no background.
     fn number(&self, at: usize) -> Option<usize> {
-        let (word, before) = self.words[at / 64];
-        let bit = 1 << (at % 64);
-        (word & bit != 0).then(|| (before + (word & (bit - 1)).count_ones()) as usize)
+        let number = self.cells.number(at / 64, at % 64);
+        number.map(|number| number as usize)
     }
 
     /// The object of a cell, and the cell's own number.
@@ -167,19 +166,16 @@ impl Flood {
     fn found(&self) -> &Found {
         self.found.get_or_init(|| {
             let cells = self.grid.cells();
+            let is_object = |cell: &i8| u64::from(Some(*cell) != self.background);
+            let words = cells.chunks(64).map(|cells| {
+                let bits = cells.iter().rev();
+                bits.fold(0, |word, cell| word << 1 | is_object(cell))
+            });
             let mut found = Found {
-                words: Vec::with_capacity(cells.len().div_ceil(64)),
+                cells: RankedBits::of(words),
                 objects: vec![NONE; self.count],
                 starts: Vec::new(),
             };
-            let mut before = 0;
-            for cells in cells.chunks(64) {
-                let bits = cells.iter().rev();
-                let is_object = |cell: &i8| u64::from(Some(*cell) != self.background);
-                let word = bits.fold(0, |word, cell| word << 1 | is_object(cell));
-                found.words.push((word, before));
-                before += word.count_ones();
-            }
             let (mut taken, mut met) = (0, Vec::new());
             for &start in &*in_reading_order(self.grid.height(), self.grid.width()) {
                 let Some(first) = found.number(start as usize) else {
