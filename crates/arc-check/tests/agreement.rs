@@ -371,6 +371,39 @@ fn equal_values_are_told_apart_as_python_does() {
             ]),
             "7",
         ),
+        // What holds colours alone could not give the boolean back.
+        (
+            program(&[
+                "height(I)",
+                "decrement(x1)",
+                "astuple(x2, x2)",
+                "index(((False,),), x3)",
+            ]),
+            "False",
+        ),
+        // Sets of functions iterate by their hashes, whatever else is in them, and however they grow.
+        (
+            program(&[
+                "insert(color, frozenset({frozenset({(1, 0)})}))",
+                "first(x1)",
+            ]),
+            "color",
+        ),
+        (
+            program(&[
+                "lbind(add, 1)",
+                "lbind(add, 2)",
+                "lbind(add, 3)",
+                "lbind(add, 4)",
+                "initset(x1)",
+                "insert(x2, x5)",
+                "insert(x3, x6)",
+                "insert(x4, x7)",
+                "totuple(x8)",
+                "rapply(x9, 0)",
+            ]),
+            "(1, 2, 3, 4)",
+        ),
     ];
     let input = Grid::from_rows(&[[3, 1, 7]]).unwrap();
     let (mut checker, mut tally) = (Checker::default(), Tally::default());

@@ -91,7 +91,8 @@ impl Lowering {
             (Type::Tuple(a) | Type::Set(a), Type::Tuple(b)) => {
                 return self.convert_elements(steps, slot, a, b);
             }
-            (_, Type::Grid) => {
+            // A tile has no booleans, and `index` of it would give a number for one.
+            (_, Type::Grid) if !from.has_boolean() => {
                 let rows = Type::tuple_of(Type::tuple_of(Type::Int));
                 let list = self.convert(steps, slot, from, &rows)?;
                 return Ok(self.push(steps, &basics::GRID_OF_ROWS, |step| step.a = list));

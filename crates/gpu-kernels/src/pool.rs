@@ -189,7 +189,10 @@ impl Pool {
             (Representation::Pair, Value::Loc(loc)) => self.words.push(pair_word(*loc)?),
             (Representation::Pair, value) if is_empty_tuple(value) => self.words.push(MISSING_PAIR),
             (Representation::Cell, Value::Cell(at)) => self.words.push(cell_word(*at)?),
-            (Representation::Grid, value) => {
+            // A grid on a device has no booleans, and `index` of it would give a number for one.
+            (Representation::Grid, value)
+                if value.value_type().is_some_and(|ty| !ty.has_boolean()) =>
+            {
                 let grid = value.as_grid().ok_or(BailOut::Undefined)?;
                 return self.push_grid(&grid);
             }

@@ -126,6 +126,7 @@ impl Specialiser {
             || arguments
                 .iter()
                 .all(|argument| self.type_of(*argument).is_some())
+            || !(arguments.iter()).all(|argument| self.symbols.is_added_in_order(*argument))
         {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::memo::Memo;
 use super::super::{Id, Type, words};
-use arc_dsl::{Container, Primitive, Value};
+use arc_dsl::{Container, Interpreter, Primitive, Value};
 
 /// Identifies a [`Node`]: equal nodes have the same symbol. Only compile-time objects need a lookup for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -308,7 +308,50 @@ impl Symbols {
         }
     }
 
-    /// The set to which these were added in this order, if it is known which of them are equal.
+    /// A value that has the hash of a symbol and equals its equals; `None` if only the run tells them. A function that a
+    /// call creates equals no other, and all have one hash.
+    fn stand_in(&self, symbol: Symbol) -> Option<Value> {
+        match self.node(symbol) {
+            Node::Constant(_) => self.value(symbol).cloned(),
+            Node::Primitive(primitive) => Some(Value::primitive(primitive).clone()),
+            Node::Function(_) => {
+                let (create, of) = (
+                    Value::primitive(Primitive::Chain),
+                    Value::primitive(Primitive::Identity),
+                );
+                Interpreter::default().call(create, &[of, of, of]).ok()
+            }
+            Node::Tuple(items) => {
+                let items: Option<Vec<Value>> = items.iter().map(|it| self.stand_in(*it)).collect();
+                items.map(Value::tuple)
+            }
+            _ => None,
+        }
+    }
+
+    /// Different elements in the order in which a set iterates to which they were added in this order, whether all are
+    /// constants, and whether the set is as if they were added in that order; `None` if only the run tells.
+    fn in_order(&self, different: &[Symbol]) -> Option<(Vec<Symbol>, bool, bool)> {
+        let values: Option<Vec<Value>> = different.iter().map(|it| self.stand_in(*it)).collect();
+        let values = values?;
+        let set = Value::set(values.clone());
+        let in_order = set.as_container().into_iter().flat_map(Container::iter);
+        let places = in_order.map(|value| values.iter().position(|it| *it == *value));
+        let in_order: Option<Vec<Symbol>> = places.map(|at| Some(different[at?])).collect();
+        let are_constants = different.iter().all(|it| self.value(*it).is_some());
+        Some((in_order?, are_constants, set.is_added_in_order()))
+    }
+
+    /// Whether a set iterates as one to which its elements were added in the order in which it iterates.
+    pub(super) fn is_added_in_order(&self, set: Symbol) -> bool {
+        let Node::Set(items) = self.node(set) else {
+            return true;
+        };
+        self.in_order(&items)
+            .is_some_and(|(in_order, ..)| in_order[..] == items[..])
+    }
+
+    /// The set to which these were added in this order, if it is known which of them are equal, and their hashes.
     pub(super) fn set(&mut self, items: Vec<Symbol>) -> Option<Symbol> {
         let mut different: Vec<Symbol> = Vec::new();
         for item in items {
@@ -320,17 +363,12 @@ impl Symbols {
                 different.push(item);
             }
         }
-        let values: Option<Vec<Value>> = different
-            .iter()
-            .map(|it| self.value(*it).cloned())
-            .collect();
-        if let Some(values) = values {
-            let set = Value::set(values);
-            if !set.is_added_in_order() {
+        if different.len() > 1 {
+            let (in_order, are_constants, is_added_in_order) = self.in_order(&different)?;
+            if are_constants && !is_added_in_order {
                 return None;
             }
-            let in_order = set.as_container().into_iter().flat_map(Container::iter);
-            different = in_order.map(|value| self.constant(&value)).collect();
+            different = in_order;
         }
         Some(match different.as_slice() {
             [single] => self.add(Node::Single(*single)),
