@@ -404,6 +404,17 @@ fn equal_values_are_told_apart_as_python_does() {
             ]),
             "(1, 2, 3, 4)",
         ),
+        (
+            program(&[
+                "insert(subtract, frozenset({color, height, width, add}))",
+                "rbind(add, 2)",
+                "insert(x2, x1)",
+                "totuple(x3)",
+                "rbind(equality, add)",
+                "apply(x5, x4)",
+            ]),
+            "(False, False, False, True, False, False)",
+        ),
     ];
     let input = Grid::from_rows(&[[3, 1, 7]]).unwrap();
     let (mut checker, mut tally) = (Checker::default(), Tally::default());

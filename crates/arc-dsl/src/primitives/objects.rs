@@ -1,5 +1,6 @@
 //! Objects and patterns found on grids.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 pub(super) use untyped::call as untyped;
 
@@ -238,24 +239,7 @@ pub(super) fn occurrences(
     }
     let rows = 0..=(grid_height - height) as usize;
     let columns = (grid_width - width) as usize + 1;
-    // For each colour the cells of the grid that have it, as bits.
-    let mut coloured: Vec<(i8, RowBits)> = Vec::new();
-    let mut pattern = Vec::with_capacity(obj.len());
-    for cell in obj {
-        let i = (cell.loc.i - start.i) as usize;
-        let j = (cell.loc.j - start.j) as usize;
-        let Ok(colour) = i8::try_from(cell.colour) else {
-            // No cell has the colour.
-            return Ok(Indices::default());
-        };
-        let known = coloured.iter().position(|(known, _)| *known == colour);
-        let number = known.unwrap_or_else(|| {
-            coloured.push((colour, RowBits::of(grid, colour)));
-            coloured.len() - 1
-        });
-        pattern.push((i, j, number));
-    }
-    if pattern.is_empty() {
+    if obj.is_empty() {
         cx.reserve((grid_height as u64 + 1) * columns as u64)?;
         let everywhere = rows.flat_map(|i| (0..columns).map(move |j| (i as i32, j as i32)));
         let everywhere = everywhere.map(|(i, j)| Loc::new(i, j));
@@ -264,24 +248,59 @@ pub(super) fn occurrences(
             Order::copied(Built::Ascending),
         ));
     }
-    let mut found = Vec::new();
-    for i in rows {
-        cx.work(columns as u64)?;
-        for block in (0..columns).step_by(64) {
-            let mut here = u64::MAX >> 64_usize.saturating_sub(columns - block);
-            for &(di, dj, colour) in &pattern {
-                count_reads(1);
-                cx.work(1)?;
-                here &= coloured[colour].1.from(i + di, block + dj);
-                if here == 0 {
-                    break;
+    // Where it may still occur: for each row a bit for each column.
+    let blocks = columns.div_ceil(64);
+    let last = u64::MAX >> (blocks * 64 - columns);
+    let row = (1..=blocks).map(|block| if block < blocks { u64::MAX } else { last });
+    let mut here: Vec<u64> = rows.flat_map(|_| row.clone()).collect();
+    for cells in obj.chunk_by(|a, b| a.colour == b.colour) {
+        let Ok(colour) = i8::try_from(cells[0].colour) else {
+            // No cell has the colour.
+            return Ok(Indices::default());
+        };
+        let coloured = RowBits::of(grid, colour);
+        // Rows of the object that are alike are looked for once in each row of the grid.
+        let mut alike: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
+        for row in cells.chunk_by(|a, b| a.loc.i == b.loc.i) {
+            let places = row.iter().map(|cell| (cell.loc.j - start.j) as usize);
+            let at = (row[0].loc.i - start.i) as usize;
+            alike.entry(places.collect()).or_default().push(at);
+        }
+        for (places, at) in alike {
+            for (i, block) in (0..grid.height()).flat_map(|i| (0..blocks).map(move |b| (i, b))) {
+                let mut found = None;
+                let mut looked = at.len();
+                for from in at.iter().filter_map(|at| i.checked_sub(*at)) {
+                    let Some(here) = here.get_mut(from * blocks + block) else {
+                        continue;
+                    };
+                    if *here == 0 {
+                        continue;
+                    }
+                    *here &= *found.get_or_insert_with(|| {
+                        let mut all = u64::MAX;
+                        for place in &places {
+                            looked += 1;
+                            all &= coloured.from(i, 64 * block + place);
+                            if all == 0 {
+                                break;
+                            }
+                        }
+                        all
+                    });
                 }
+                count_reads(looked);
+                cx.work(looked as u64)?;
             }
-            while here != 0 {
-                let j = block + here.trailing_zeros() as usize;
-                found.push(Loc::new(i as i32, j as i32));
-                here &= here - 1;
-            }
+        }
+    }
+    let mut found = Vec::new();
+    for (at, here) in here.iter().enumerate() {
+        let mut here = *here;
+        while here != 0 {
+            let j = at % blocks * 64 + here.trailing_zeros() as usize;
+            found.push(Loc::new((at / blocks) as i32, j as i32));
+            here &= here - 1;
         }
     }
     Ok(Indices::ordered(found, Order::copied(Built::Ascending)))
@@ -299,8 +318,17 @@ impl RowBits {
         let mut words = vec![0; grid.height() * stride];
         for (row, words) in grid.rows().zip(words.chunks_mut(stride)) {
             for (cells, word) in row.chunks(64).zip(words) {
-                let bits = cells.iter().rev();
-                *word = bits.fold(0, |word, cell| word << 1 | u64::from(*cell == colour));
+                for (at, cells) in cells.chunks(8).enumerate() {
+                    let eight: [i8; 8] = cells.try_into().unwrap_or_else(|_| {
+                        let mut eight = [!colour; 8];
+                        eight[..cells.len()].copy_from_slice(cells);
+                        eight
+                    });
+                    let is_coloured = eight.map(|cell| u8::from(cell == colour));
+                    // The product's highest byte has the lowest bit of each byte.
+                    let bits = u64::from_le_bytes(is_coloured).wrapping_mul(0x0102_0408_1020_4080);
+                    *word |= bits >> 56 << (8 * at);
+                }
             }
         }
         Self { words, stride }

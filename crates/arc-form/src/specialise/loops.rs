@@ -145,7 +145,7 @@ impl Specialiser {
             let set = self.materialise(all)?;
             return Ok(self.symbol(set));
         }
-        self.symbols.set(results).ok_or_else(|| {
+        self.symbols.set(results, None).ok_or_else(|| {
             let what = "a set of functions, or of unlike values, whose order only the run tells";
             Reason::Function(what.to_owned()).into()
         })

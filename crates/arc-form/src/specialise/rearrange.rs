@@ -126,15 +126,15 @@ impl Specialiser {
             || arguments
                 .iter()
                 .all(|argument| self.type_of(*argument).is_some())
-            || !(arguments.iter()).all(|argument| self.symbols.is_added_in_order(*argument))
         {
             return Ok(None);
         }
+        let call = Some((primitive, arguments));
         match primitive {
             P::Insert if self.kind_of_container(arguments[1]) == Some(ContainerKind::Set) => {
                 let items = self.static_items(arguments[1])?;
                 let items = items.map(|items| [&items, &arguments[..1]].concat());
-                Ok(items.and_then(|items| self.symbols.set(items)))
+                Ok(items.and_then(|items| self.symbols.set(items, call)))
             }
             P::Combine if self.kind_of_container(arguments[0]) == Some(ContainerKind::Set) => {
                 let (a, b) = (
@@ -142,7 +142,7 @@ impl Specialiser {
                     self.static_items(arguments[1])?,
                 );
                 let items = a.zip(b).map(|(a, b)| [&a[..], &b].concat());
-                Ok(items.and_then(|items| self.symbols.set(items)))
+                Ok(items.and_then(|items| self.symbols.set(items, call)))
             }
             P::Product => self.product(arguments[0], arguments[1]),
             _ => Ok(None),
@@ -161,7 +161,7 @@ impl Specialiser {
                     pairs.push(self.symbols.add(Node::Tuple([*first, *second].into())));
                 }
             }
-            return Ok(self.symbols.set(pairs));
+            return Ok(self.symbols.set(pairs, None));
         }
         // A tuple may repeat elements, and in another order than a set.
         let are_sets = [a, b].map(|side| self.kind_of_container(side));

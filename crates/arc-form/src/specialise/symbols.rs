@@ -133,6 +133,8 @@ pub(super) struct Symbols {
     numbers: Memo<u32>,
     /// Functions that the reference creates more than once.
     repeated: HashSet<Symbol>,
+    /// For functions that calls create, and sets of them, values that behave so in sets.
+    stand_ins: HashMap<Symbol, Value>,
 }
 
 #[derive(Debug)]
@@ -155,6 +157,7 @@ impl Default for Symbols {
             constants: Vec::with_capacity(16),
             numbers: Memo::default(),
             repeated: HashSet::default(),
+            stand_ins: HashMap::default(),
         }
     }
 }
@@ -166,6 +169,7 @@ impl Symbols {
         self.constants.clear();
         self.numbers.truncate(0);
         self.repeated.clear();
+        self.stand_ins.clear();
     }
 
     pub(super) fn add(&mut self, node: Node) -> Symbol {
@@ -310,49 +314,37 @@ impl Symbols {
 
     /// A value that has the hash of a symbol and equals its equals; `None` if only the run tells them. A function that a
     /// call creates equals no other, and all have one hash.
-    fn stand_in(&self, symbol: Symbol) -> Option<Value> {
+    fn stand_in(&mut self, symbol: Symbol) -> Option<Value> {
+        if let Some(known) = self.stand_ins.get(&symbol) {
+            return Some(known.clone());
+        }
         match self.node(symbol) {
             Node::Constant(_) => self.value(symbol).cloned(),
             Node::Primitive(primitive) => Some(Value::primitive(primitive).clone()),
             Node::Function(_) => {
-                let (create, of) = (
-                    Value::primitive(Primitive::Chain),
-                    Value::primitive(Primitive::Identity),
-                );
-                Interpreter::default().call(create, &[of, of, of]).ok()
+                let [create, of] = [Primitive::Chain, Primitive::Identity].map(Value::primitive);
+                let created = Interpreter::default().call(create, &[of, of, of]).ok()?;
+                self.stand_ins.insert(symbol, created.clone());
+                Some(created)
             }
-            Node::Tuple(items) => {
-                let items: Option<Vec<Value>> = items.iter().map(|it| self.stand_in(*it)).collect();
-                items.map(Value::tuple)
-            }
+            Node::Tuple(items) => self.all_stand_ins(&items).map(Value::tuple),
+            Node::Set(items) => self.all_stand_ins(&items).map(Value::set),
+            Node::Single(item) => self.stand_in(item).map(|item| Value::set([item])),
             _ => None,
         }
     }
 
-    /// Different elements in the order in which a set iterates to which they were added in this order, whether all are
-    /// constants, and whether the set is as if they were added in that order; `None` if only the run tells.
-    fn in_order(&self, different: &[Symbol]) -> Option<(Vec<Symbol>, bool, bool)> {
-        let values: Option<Vec<Value>> = different.iter().map(|it| self.stand_in(*it)).collect();
-        let values = values?;
-        let set = Value::set(values.clone());
-        let in_order = set.as_container().into_iter().flat_map(Container::iter);
-        let places = in_order.map(|value| values.iter().position(|it| *it == *value));
-        let in_order: Option<Vec<Symbol>> = places.map(|at| Some(different[at?])).collect();
-        let are_constants = different.iter().all(|it| self.value(*it).is_some());
-        Some((in_order?, are_constants, set.is_added_in_order()))
+    fn all_stand_ins(&mut self, symbols: &[Symbol]) -> Option<Vec<Value>> {
+        symbols.iter().map(|it| self.stand_in(*it)).collect()
     }
 
-    /// Whether a set iterates as one to which its elements were added in the order in which it iterates.
-    pub(super) fn is_added_in_order(&self, set: Symbol) -> bool {
-        let Node::Set(items) = self.node(set) else {
-            return true;
-        };
-        self.in_order(&items)
-            .is_some_and(|(in_order, ..)| in_order[..] == items[..])
-    }
-
-    /// The set to which these were added in this order, if it is known which of them are equal, and their hashes.
-    pub(super) fn set(&mut self, items: Vec<Symbol>) -> Option<Symbol> {
+    /// The set that a call gives, of these elements; without a call, the one to which they were added in this order.
+    /// `None` if only the run tells which of them are equal, or their hashes.
+    pub(super) fn set(
+        &mut self,
+        items: Vec<Symbol>,
+        call: Option<(Primitive, &[Symbol])>,
+    ) -> Option<Symbol> {
         let mut different: Vec<Symbol> = Vec::new();
         for item in items {
             let mut known = false;
@@ -363,17 +355,29 @@ impl Symbols {
                 different.push(item);
             }
         }
-        if different.len() > 1 {
-            let (in_order, are_constants, is_added_in_order) = self.in_order(&different)?;
-            if are_constants && !is_added_in_order {
-                return None;
-            }
-            different = in_order;
+        if let [single] = different[..] {
+            return Some(self.add(Node::Single(single)));
         }
-        Some(match different.as_slice() {
-            [single] => self.add(Node::Single(*single)),
-            _ => self.add(Node::Set(different.into())),
-        })
+        let values = self.all_stand_ins(&different)?;
+        let set = match call {
+            None => Value::set(values.clone()),
+            Some((primitive, arguments)) => {
+                let arguments = self.all_stand_ins(arguments)?;
+                let arguments: Vec<&Value> = arguments.iter().collect();
+                let called = Interpreter::default().call(Value::primitive(primitive), &arguments);
+                called.ok()?
+            }
+        };
+        let are_constants = different.iter().all(|it| self.value(*it).is_some());
+        if are_constants && !set.is_added_in_order() {
+            return None;
+        }
+        let in_order = set.as_container().into_iter().flat_map(Container::iter);
+        let places = in_order.map(|value| values.iter().position(|it| *it == *value));
+        let in_order: Option<Arc<[Symbol]>> = places.map(|at| Some(different[at?])).collect();
+        let symbol = self.add(Node::Set(in_order?));
+        self.stand_ins.insert(symbol, set);
+        Some(symbol)
     }
 
     /// The number of nodes in a symbol, repeated ones counted each time. The inside of a function does not
