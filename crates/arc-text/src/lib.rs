@@ -50,8 +50,8 @@
 //!
 //! Annotations, imports, comments and docstrings are ignored. Text is data: nothing in it is executed.
 //!
-//! The [lexer] splits a text into tokens, [syntax] parses a function into its [tree], and [lowering](module::lowering) makes steps of that;
-//! [module] says what names mean.
+//! `lexer` splits a text into tokens, `syntax` parses a function into its `tree`, `lowering` makes steps of that, and
+//! `module` says what names mean.
 //!
 //! No text makes the parser panic. Its memory and time are proportional to the length of the text, and brackets nest at
 //! most 100 deep.
