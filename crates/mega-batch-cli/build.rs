@@ -4,16 +4,20 @@ use std::path::Path;
 use std::process::Command;
 
 /// What the binary depends on, relative to this folder.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 15] = [
     "../../Cargo.lock",
     "../arc-check/src",
     "../arc-cpu/src",
     "../arc-dsl/src",
     "../arc-form/src",
+    "../arc-isa/src",
     "../arc-search/src",
+    "../arc-tasks/src",
+    "../arc-text/src",
     "../gpu-kernels/src",
     "../gpu-sched/src",
     "../mega-batch/src",
+    "../python-pool/src",
     "../../kernels/ptx",
     "src",
 ];

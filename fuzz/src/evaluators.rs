@@ -7,9 +7,9 @@ use arc_check::agreement::{Checker, Gave, Path, Prepared, Tally, differs};
 use arc_check::everywhere::Everywhere;
 use arc_cpu::{Batt, Bounds};
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    Dialect, Grid, Interpreter, Limits, Primitive, Program, Type, Value, builtin, parse_programs,
-};
+use arc_dsl::{Dialect, Grid, Interpreter, Limits, Primitive, Program, Type, Value};
+use arc_tasks::builtin;
+use arc_text::parse_programs;
 
 /// The most programs of a text, and the most steps of one.
 const MOST_PROGRAMS: usize = 4;

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::{fs, io};
 
-use arc_dsl::{Program, Reading, Task, builtin};
+use arc_dsl::Program;
+use arc_tasks::{Task, builtin};
+use arc_text::Reading;
 use mega_batch::inputs;
 use mega_batch::shards::PackedBatch;
 use mega_batch::tuning::TuningFile;

@@ -5,14 +5,14 @@ use std::fmt::{Debug, Display};
 use std::sync::Arc;
 
 use arc_cpu::{Compiled, Machine};
-use arc_dsl::{
-    Dialect, FileTask, Grid, Interpreter, Pair, ParseError, Program, SubmissionFile, Task,
-    TaskError, TaskFile, is_batt, parse_batt, parse_file, parse_functions, parse_programs_in,
-    parse_value,
-};
+use arc_dsl::{Dialect, Grid, Interpreter, Program};
 use arc_form::Evaluator;
 use arc_search::language::Counts;
 use arc_search::{Language, Options, Searcher};
+use arc_tasks::{FileTask, Pair, SubmissionFile, Task, TaskError, TaskFile};
+use arc_text::{
+    ParseError, is_batt, parse_batt, parse_file, parse_functions, parse_programs_in, parse_value,
+};
 use gpu_kernels::device::{Argument, Device, DeviceError, Entry, Launch};
 use gpu_sim::interpreted::{Interpretation, Module};
 use gpu_sim::open;

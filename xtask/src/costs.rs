@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{Callee, Dialect, Operand, Program, parse_programs};
+use arc_dsl::{Callee, Dialect, Operand, Program};
 use arc_search::language::{Counts, Producer};
+use arc_text::parse_programs;
 use xxhash_rust::xxh3::Xxh3;
 
 /// The path of the table.

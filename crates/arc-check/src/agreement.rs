@@ -7,7 +7,8 @@
 //!
 //! ```
 //! use arc_check::agreement::{Checker, Prepared, Tally};
-//! use arc_dsl::{Grid, parse_programs};
+//! use arc_dsl::Grid;
+//! use arc_text::parse_programs;
 //! let program = parse_programs("def f(I):\n    return vmirror(I)").remove(0)?;
 //! let prepared = Prepared::new(&program);
 //! let mut tally = Tally::default();
@@ -487,7 +488,7 @@ impl fmt::Display for Disagreement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arc_dsl::parse_programs;
+    use arc_text::parse_programs;
 
     fn error(line: u32, kind: ErrorKind) -> EvalError {
         EvalError {

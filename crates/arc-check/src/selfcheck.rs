@@ -7,7 +7,8 @@ use std::cell::RefCell;
 
 use crate::agreement::{self, CHUNK, Checker, Disagreement, Prepared, Tally};
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Program, Task, TaskIds};
+use arc_dsl::{Grid, Program};
+use arc_tasks::{Task, TaskIds};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };

@@ -23,7 +23,8 @@ const MOST_SMALLER: usize = 64;
 ///
 /// ```
 /// use arc_check::shrink;
-/// use arc_dsl::{Grid, parse_programs};
+/// use arc_dsl::Grid;
+/// use arc_text::parse_programs;
 /// let text = "def f(I):\n    x1 = hmirror(I)\n    x2 = vmirror(x1)\n    x3 = size(x2)\n    return x3\n";
 /// let program = parse_programs(text).remove(0)?;
 /// let input = Grid::from_rows(&[[1, 2, 3], [4, 5, 6], [7, 8, 9]])?;
@@ -299,7 +300,8 @@ fn smaller_grids(grid: &Grid) -> Smaller<'_, Grid> {
 mod tests {
     use super::*;
     use arc_dsl::generate::Generator;
-    use arc_dsl::{Callee, Primitive, Type, parse_programs};
+    use arc_dsl::{Callee, Primitive, Type};
+    use arc_text::parse_programs;
 
     fn calls(program: &Program, primitive: Primitive) -> bool {
         let mut steps = program.steps().iter();

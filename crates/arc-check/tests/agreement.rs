@@ -5,11 +5,10 @@
 
 use arc_check::agreement::{self, CHUNK, Checker, Path, Prepared, Tally};
 use arc_cpu::{Compiled, Machine, Stop};
-use arc_dsl::{
-    ErrorKind, Grid, Interpreter, Limits, MAX_SIDE, Operand, Program, ProgramBuilder, Value,
-    builtin, parse_programs,
-};
+use arc_dsl::{ErrorKind, Grid, Interpreter, Limits, Operand, Program, ProgramBuilder, Value};
 use arc_form::Options;
+use arc_tasks::{MAX_SIDE, builtin};
+use arc_text::parse_programs;
 
 /// The number of chunks of random cases.
 const CHUNKS: u64 = 24;

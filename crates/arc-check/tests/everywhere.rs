@@ -10,7 +10,9 @@
 use arc_check::agreement::Path;
 use arc_check::everywhere::{Everywhere, Tally};
 use arc_check::selfcheck::everywhere;
-use arc_dsl::{Grid, MAX_SIDE, builtin, parse_programs};
+use arc_dsl::Grid;
+use arc_tasks::{MAX_SIDE, builtin};
+use arc_text::parse_programs;
 use gpu_sim::emulated::Emulation;
 use gpu_sim::open;
 

@@ -14,8 +14,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use arc_cpu::{Compiled, Machine};
-use arc_dsl::{Grid, Interpreter, parse_programs};
+use arc_dsl::{Grid, Interpreter};
 use arc_form::Options;
+use arc_text::parse_programs;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// A square grid with about a third of its cells coloured, the same for the same side.

@@ -432,14 +432,6 @@ impl Batt {
         self.put_all(Source::Input, Some(&Type::Grid), values.iter());
     }
 
-    /// A batt over the inputs of a task, those of its train pairs first, which have targets.
-    pub fn of_task(task: &arc_dsl::Task, bounds: Bounds) -> Self {
-        let pairs = || task.train.iter().chain(&task.test);
-        let inputs: Vec<_> = pairs().map(|pair| (*pair.input).clone()).collect();
-        let outputs = task.train.iter().map(|pair| pair.output.clone());
-        Self::new(&inputs, &outputs.collect::<Vec<_>>(), bounds)
-    }
-
     /// The node of the inputs.
     pub fn input(&self) -> NodeId {
         NodeId(0)
@@ -510,7 +502,7 @@ impl Batt {
     /// ```
     /// use arc_cpu::{Batt, Bounds};
     /// let text = "def beside(a, b): return hconcat(a, vmirror(b))";
-    /// let function = arc_dsl::parse_functions(text).remove(0)?;
+    /// let function = arc_text::parse_functions(text).remove(0)?;
     /// let inputs = [arc_dsl::Grid::from_rows(&[[1, 2]])?];
     /// let mut batt = Batt::new(&inputs, &[], Bounds::default());
     /// let beside = batt.define(function).ok_or("not taken")?;

@@ -206,8 +206,8 @@ fn is_same(from: &Type, to: &Type) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::Compiled;
-    use arc_dsl::parse_programs;
     use arc_form::specialise;
+    use arc_text::parse_programs;
 
     #[test]
     fn a_boolean_serves_in_a_pair_and_not_in_a_cell() {

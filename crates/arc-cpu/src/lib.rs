@@ -16,7 +16,8 @@
 //!
 //! ```
 //! use arc_cpu::{Compiled, Machine};
-//! use arc_dsl::{Grid, parse_programs};
+//! use arc_dsl::Grid;
+//! use arc_text::parse_programs;
 //! let text = "def f(I):\n    x1 = objects(I, T, F, T)\n    x2 = argmax(x1, size)\n    O = subgrid(x2, I)\n    return O\n";
 //! let program = parse_programs(text).remove(0)?;
 //! let compiled = Compiled::new(&arc_form::specialise(&program)?)?;
@@ -370,7 +371,7 @@ mod tests {
     fn what_weighs_more_than_a_value_may_is_no_result() {
         let text =
             "def f(I):\n    x1 = repeat(I, 30000)\n    x2 = repeat(x1, 30000)\n    return x2\n";
-        let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+        let program = arc_text::parse_programs(text).remove(0).unwrap();
         let form = arc_form::specialise(&program).unwrap();
         let compiled = Compiled::new(&form).unwrap();
         let input = Grid::filled(2, 2, 1);
@@ -387,7 +388,7 @@ mod tests {
         assert!(result.is_err_and(|error| error.limit().is_some()));
         // 90,000 are within the bound.
         let text = text.replace("x1, 30000", "x1, 3");
-        let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+        let program = arc_text::parse_programs(&text).remove(0).unwrap();
         let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let value = machine.run(&compiled, &input).unwrap().value().unwrap();
         let reference = arc_dsl::Interpreter::default()
@@ -406,7 +407,7 @@ def f(I):
     x3 = apply(fork(subtract, first, last), x1)
     return x3
 ";
-        let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+        let program = arc_text::parse_programs(text).remove(0).unwrap();
         let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let input = Grid::filled(30, 30, 1);
         let limits = Limits {
@@ -440,7 +441,7 @@ def f(I):
         ] {
             let text =
                 format!("def f(I):\n    b = repeat(repeat(I, 30000), 30000)\n    return {last}\n");
-            let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+            let program = arc_text::parse_programs(&text).remove(0).unwrap();
             let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
             let mut machine = Machine::default();
             let result = machine.run(&compiled, &Grid::filled(2, 2, 1));

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::hint::black_box;
 
 use arc_cpu::{Compiled, Machine};
-use arc_dsl::{MAX_SIDE, builtin};
+use arc_tasks::{MAX_SIDE, builtin};
 
 /// The system's allocator, counting allocations per thread.
 struct Counting;

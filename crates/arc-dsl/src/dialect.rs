@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::task::{Pair, Task};
 use crate::value::Value;
 
 /// A dialect of the DSL.
@@ -88,18 +87,5 @@ impl Sample {
     #[must_use]
     pub fn into_inputs(self) -> [Value; 3] {
         [self.train, self.input, self.expected]
-    }
-}
-
-impl Task {
-    /// The train pairs as programs of the typed dialect receive them: a tuple of (input, output) pairs. A missing
-    /// output is [`Value::Nothing`].
-    #[must_use]
-    pub fn train_pairs(&self) -> Value {
-        let pair = |pair: &Pair| {
-            let output = pair.output.clone().map_or(Value::Nothing, Value::from);
-            Value::pair(&Value::Grid(pair.input.clone()), &output)
-        };
-        Value::tuple(self.train.iter().map(pair).collect())
     }
 }

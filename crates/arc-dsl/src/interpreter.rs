@@ -21,9 +21,10 @@ use crate::value::function::{Function, FunctionKind};
 /// Runs programs; reuses its buffers between runs.
 ///
 /// ```
-/// use arc_dsl::{Grid, Interpreter, parse_programs};
-/// let text = "def solve_67a3c6ac(I):\n    O = vmirror(I)\n    return O\n";
-/// let program = parse_programs(text).remove(0)?;
+/// use arc_dsl::{Grid, Interpreter, Primitive, ProgramBuilder};
+/// let mut builder = ProgramBuilder::new("solve_67a3c6ac");
+/// let mirrored = builder.call(Primitive::Vmirror, [builder.input()])?;
+/// let program = builder.finish(mirrored)?;
 /// let output = Interpreter::default().run(&program, Grid::from_rows(&[[1, 2, 3]])?)?;
 /// assert_eq!(output.as_grid().unwrap().to_string(), "((3, 2, 1),)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -103,13 +104,15 @@ impl Interpreter {
     /// Runs a program and also returns the values of its variables, inputs included, up to the first step that fails.
     ///
     /// ```
-    /// use arc_dsl::{Grid, Interpreter, parse_programs};
-    /// let text = "def f(I):\n    x1 = palette(I)\n    x2 = argmax(x1, first)\n    return x2\n";
-    /// let program = parse_programs(text).remove(0)?;
+    /// use arc_dsl::{Grid, Interpreter, Primitive, ProgramBuilder};
+    /// let mut builder = ProgramBuilder::new("f");
+    /// let colours = builder.call(Primitive::Palette, [builder.input()])?;
+    /// let failing = builder.call(Primitive::Argmax, [colours, Primitive::First.into()])?;
+    /// let program = builder.finish(failing)?.with_lines([2, 3]);
     /// let (values, result) = Interpreter::default().trace(&program, [Grid::filled(1, 1, 3).into()]);
     /// assert_eq!(values[1].to_string(), "frozenset({3})");
     /// assert_eq!((values.len(), result.unwrap_err().line), (2, 3));
-    /// # Ok::<(), arc_dsl::ParseError>(())
+    /// # Ok::<(), arc_dsl::BuildError>(())
     /// ```
     pub fn trace(
         &mut self,
@@ -148,7 +151,7 @@ impl Interpreter {
     /// The values of all variables of a program, inputs included. The limits apply to each step separately, except that
     /// the memory limit applies to all steps together. If `guarded`, a failing step gives the empty tuple; otherwise it
     /// ends the program. A step that reaches a limit has no value, nor do the steps that depend on it.
-    pub(crate) fn run_steps(
+    pub fn run_steps(
         &mut self,
         program: &Program,
         inputs: impl IntoIterator<Item = Value>,

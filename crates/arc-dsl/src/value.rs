@@ -658,7 +658,8 @@ impl Value {
 
     /// The elements, if it is a tuple or a grid (its rows).
     #[inline]
-    pub(crate) fn as_tuple(&self) -> Option<Container<'_>> {
+    #[must_use]
+    pub fn as_tuple(&self) -> Option<Container<'_>> {
         self.as_container()
             .filter(|c| c.kind == ContainerKind::Tuple)
     }

@@ -6,8 +6,8 @@
 
 use std::hint::black_box;
 
-use arc_dsl::builtin::{self, Kind};
 use arc_form::{Specialiser, specialise};
+use arc_tasks::builtin::{self, Kind};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 fn forms(criterion: &mut Criterion) {

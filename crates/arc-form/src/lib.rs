@@ -6,7 +6,8 @@
 //! checks any instance, and the [`Evaluator`] runs it the obvious way.
 //!
 //! ```
-//! use arc_dsl::{Grid, parse_programs};
+//! use arc_dsl::Grid;
+//! use arc_text::parse_programs;
 //! let text = "
 //! def solve_rings(I):
 //!     x1 = objects(I, T, F, T)

@@ -127,7 +127,7 @@ impl Plan {
 ///     O = underfill(I, 2, x2)
 ///     return O
 /// ";
-/// let form = specialise(&arc_dsl::parse_programs(text).remove(0)?)?;
+/// let form = specialise(&arc_text::parse_programs(text).remove(0)?)?;
 /// let target = Target {
 ///     name: "example",
 ///     representations: &[Representation::Parts],

@@ -128,7 +128,7 @@ type Arguments = SmallVec<[Symbol; 4]>;
 /// ```
 /// use arc_form::Specialiser;
 /// let text = "def solve_a(I):\n    O = hmirror(I)\n    return O\n";
-/// let program = arc_dsl::parse_programs(text).remove(0)?;
+/// let program = arc_text::parse_programs(text).remove(0)?;
 /// let mut specialiser = Specialiser::default();
 /// assert_eq!(specialiser.specialise(&program), arc_form::specialise(&program));
 /// # Ok::<(), Box<dyn std::error::Error>>(())

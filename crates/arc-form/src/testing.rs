@@ -1,7 +1,8 @@
 //! Parses the text of a form, so that tests can write forms down. Programs are compiled to forms, never read as such.
 
 use super::{Form, Fused, Id, Instruction, Op, Operand, Region, Type};
-use arc_dsl::{ErrorKind, ParseError, Primitive, Value, ValueKind, parse_value};
+use arc_dsl::{ErrorKind, Primitive, Value, ValueKind};
+use arc_text::{ParseError, parse_value};
 
 /// An error in the text of a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,8 @@
 
 use super::{BailOut, Evaluator, Form, Id, Operand, Options, Reason, Stop, Type, Unspecialised};
 use super::{parse, specialise, specialise_with};
-use arc_dsl::{EvalError, Grid, Interpreter, Program, Value, parse_programs};
+use arc_dsl::{EvalError, Grid, Interpreter, Program, Value};
+use arc_text::parse_programs;
 
 fn program(steps: &str) -> Program {
     let lines: Vec<_> = steps

@@ -8,10 +8,10 @@
 )]
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin, parse_programs,
-};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value};
 use arc_form::{self, BailOut, Evaluator, Form, Options, Stop};
+use arc_tasks::builtin;
+use arc_text::parse_programs;
 use proptest::prelude::*;
 
 /// The result of comparing one evaluation.

@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use arc_cpu::batt::{Full, NodeId, Why};
 use arc_cpu::{Batt, Bounds, Pushed};
-use arc_dsl::{Grid, Primitive, Value, parse_functions};
+use arc_dsl::{Grid, Primitive, Value};
 use arc_search::language::DERIVED;
+use arc_text::parse_functions;
 use testing::{Example, Parameter, examples};
 
 #[path = "../src/language/derived/testing.rs"]

@@ -7,12 +7,12 @@
 
 use std::error::Error;
 
-use arc_dsl::builtin;
 use arc_search::compose::{Composer, Greedy, Stack};
 use arc_search::pieces::Pieces;
 use arc_search::propose::Proposal;
 use arc_search::rank::{ByFit, Ranker};
 use arc_search::{Language, Options, Searcher};
+use arc_tasks::builtin;
 
 /// Single pieces, and all pairs of pieces.
 struct Pairwise;

@@ -7,8 +7,10 @@
 
 use std::error::Error;
 
-use arc_dsl::{Grid, Interpreter, Pair, Program, Task, Value, parse_programs};
+use arc_dsl::{Grid, Interpreter, Program, Value};
 use arc_search::{Language, Options, Searcher};
+use arc_tasks::{Pair, Task};
+use arc_text::parse_programs;
 
 /// Operations of the language, as functions of the DSL. A function may call those above it.
 const DERIVED: &str = "

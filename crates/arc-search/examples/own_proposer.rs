@@ -6,10 +6,12 @@
 
 use std::error::Error;
 
-use arc_dsl::{Interpreter, Pair, Program, Task, Value, builtin, parse_functions};
+use arc_dsl::{Interpreter, Program, Value};
 use arc_search::pieces::Layer;
 use arc_search::propose::{Proposal, Proposer, Scene};
 use arc_search::{Language, Options, Searcher};
+use arc_tasks::{Pair, Task, builtin};
+use arc_text::parse_functions;
 
 /// The steps: where each cell of a colour spreads to, a function of locations.
 const STEPS: [(&str, &str); 5] = [
@@ -88,7 +90,7 @@ impl Proposer for Settled {
 fn lines() -> Result<Vec<String>, Box<dyn Error>> {
     // Colour 3 spreads along diagonals as far as it can.
     let text = "def solve(I):\n    x = compose(lbind(mapply, ineighbors), rbind(ofcolor, 3))\n    y = fork(intersection, x, rbind(ofcolor, 0))\n    f = power(fork(paint, identity, compose(lbind(recolor, 3), y)), 40)\n    return f(I)\n";
-    let program = arc_dsl::parse_programs(text).remove(0)?;
+    let program = arc_text::parse_programs(text).remove(0)?;
     let mut tasks = Vec::new();
     for made in builtin::all().iter().map(|it| it.task(1, 3, 1, 10)) {
         let answer = |pair: &Pair| {

@@ -16,11 +16,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use arc_dsl::Task;
 use arc_search::compose::Greedy;
 use arc_search::language::Uses;
 use arc_search::rank::{ByFit, ESTIMATES, Known, estimate_of, known};
 use arc_search::{Attempt, Found, Language, Options, Searcher};
+use arc_tasks::Task;
 
 /// How many answers are considered.
 const ATTEMPTS: usize = 20;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 
-use arc_dsl::{Grid, Pair, Task};
+use arc_dsl::Grid;
+use arc_tasks::{Pair, Task};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::attempt::{self, Attempt, LayerText};

@@ -1,9 +1,8 @@
 //! [`Attempt`]: an answer, and the program that gives it.
 
 use arc_cpu::batt::{Batt, NodeId};
-use arc_dsl::{
-    BuildError, Grid, Operand, Primitive, Program, ProgramBuilder, Value, parse_functions,
-};
+use arc_dsl::{BuildError, Grid, Operand, Primitive, Program, ProgramBuilder, Value};
+use arc_text::parse_functions;
 use std::sync::LazyLock;
 
 use crate::colours::Normalisation;

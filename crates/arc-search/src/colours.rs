@@ -14,9 +14,9 @@
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
-use arc_dsl::{
-    BuildError, Grid, Operand, Pair, Program, ProgramBuilder, Task, Value, parse_functions,
-};
+use arc_dsl::{BuildError, Grid, Operand, Program, ProgramBuilder, Value};
+use arc_tasks::{Pair, Task};
+use arc_text::parse_functions;
 
 /// The steps of renaming: the free colours, in ascending order, become pairs of new and old names. Among equally
 /// common colours the smallest is the ground.
@@ -176,7 +176,9 @@ impl Normalisation {
     /// The program that runs another one on the renamed input and renames its result back.
     ///
     /// ```
-    /// use arc_dsl::{Grid, Interpreter, Pair, Task, parse_programs};
+    /// use arc_dsl::{Grid, Interpreter};
+    /// use arc_tasks::{Pair, Task};
+    /// use arc_text::parse_programs;
     /// use arc_search::colours::Normalisation;
     /// let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows);
     /// let pair = |from, to| Ok::<_, arc_dsl::GridError>(Pair::new(grid(from)?, grid(to)?));

@@ -11,7 +11,7 @@
 use std::fmt;
 
 use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
-use arc_dsl::parse_programs;
+use arc_text::parse_programs;
 use serde::{Deserialize, Serialize};
 
 use crate::language::{Kind, Language, Operation, Producer, Seed, Uses, seed_text};

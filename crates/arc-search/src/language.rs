@@ -41,7 +41,8 @@ mod derived {
 
 use std::fmt;
 
-use arc_dsl::{ParseError, Primitive, Program};
+use arc_dsl::{Primitive, Program};
+use arc_text::ParseError;
 
 pub use costs::Costs;
 pub use counts::{CostError, Counts, Use};

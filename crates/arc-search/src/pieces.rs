@@ -1,7 +1,8 @@
 //! [`Pieces`]: the values of a search that can be painted, as bits over the cells of the outputs.
 
 use arc_cpu::batt::{Batt, NodeId};
-use arc_dsl::{Grid, Loc, Task};
+use arc_dsl::{Grid, Loc};
+use arc_tasks::Task;
 use rustc_hash::FxHashSet;
 
 use crate::enumerate::Enumeration;

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_cpu::batt::{Batt, Defined, NodeId};
-use arc_dsl::{Program, Task};
+use arc_dsl::Program;
+use arc_tasks::Task;
 
 use crate::compose::{Composer, Greedy};
 use crate::enumerate::Enumeration;

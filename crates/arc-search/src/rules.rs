@@ -9,7 +9,8 @@ mod learn;
 pub mod objects;
 
 use arc_cpu::batt::{Batt, Called, NodeId};
-use arc_dsl::{ParseError, Program, parse_functions};
+use arc_dsl::Program;
+use arc_text::{ParseError, parse_functions};
 
 use rustc_hash::FxHashSet;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
-use arc_dsl::{Grid, Pair, Task};
+use arc_dsl::Grid;
+use arc_tasks::{Pair, Task};
 
 use crate::answer::{Context, DistinctAnswers};
 use crate::attempt::Attempt;

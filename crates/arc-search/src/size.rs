@@ -6,7 +6,8 @@
 //! known size is that of the input or of a grid computed from it: the cheaper the grid, the simpler the size.
 
 use arc_cpu::batt::{Batt, NodeId};
-use arc_dsl::{Primitive, Task, Value};
+use arc_dsl::{Primitive, Value};
+use arc_tasks::Task;
 
 /// Rows and columns.
 type Size = (i32, i32);

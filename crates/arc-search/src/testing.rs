@@ -2,7 +2,9 @@
 
 use arc_cpu::Batt;
 use arc_cpu::batt::{Bounds, NodeId};
-use arc_dsl::{Grid, Interpreter, Pair, Program, Task, Value, parse_programs};
+use arc_dsl::{Grid, Interpreter, Program, Value};
+use arc_tasks::{Pair, Task};
+use arc_text::parse_programs;
 use proptest::prelude::*;
 
 use crate::pieces::Layer;
@@ -29,7 +31,10 @@ pub(crate) fn task(train: &[(Grid, Grid)], test: &[Grid]) -> Task {
 
 /// A batt over the inputs of a task.
 pub(crate) fn batt(task: &Task) -> Batt {
-    Batt::of_task(task, Bounds::for_search())
+    let pairs = task.train.iter().chain(&task.test);
+    let inputs: Vec<_> = pairs.map(|pair| (*pair.input).clone()).collect();
+    let outputs: Vec<_> = task.train.iter().map(|pair| pair.output.clone()).collect();
+    Batt::new(&inputs, &outputs, Bounds::for_search())
 }
 
 /// The node of an expression.

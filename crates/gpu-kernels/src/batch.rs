@@ -15,7 +15,8 @@ impl<D: Device> Engine<D> {
     /// one of several.
     ///
     /// ```no_run
-    /// use arc_dsl::{Grid, parse_programs};
+    /// use arc_dsl::Grid;
+    /// use arc_text::parse_programs;
     /// use gpu_kernels::{Engine, encode};
     /// # fn of<D: gpu_kernels::device::Device>(engine: &Engine<D>, grids: &[Grid]) -> Result<(), Box<dyn std::error::Error>> {
     /// let text = "def solve_pipeline(I):\n    x1 = rot90(I)\n    O = replace(x1, 1, 2)\n    return O\n";

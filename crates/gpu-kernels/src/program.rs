@@ -587,7 +587,7 @@ pub(crate) type Unit = [u32; LANES];
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::parse_programs;
+    use arc_text::parse_programs;
 
     use crate::encode;
 

@@ -3,7 +3,8 @@
 
 use std::error::Error;
 
-use arc_dsl::{Grid, parse_programs};
+use arc_dsl::Grid;
+use arc_text::parse_programs;
 use gpu_kernels::device::{Device, open};
 use gpu_kernels::{Engine, encode};
 use gpu_sim::emulated::Emulation;

@@ -5,7 +5,8 @@
     reason = "a test fails by a panic, its helpers too"
 )]
 
-use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, builtin};
+use arc_dsl::{Grid, Primitive, Program, ProgramBuilder};
+use arc_tasks::builtin;
 use gpu_kernels::device::Device;
 use gpu_kernels::device::caching::CachingDevice;
 use gpu_kernels::{

@@ -5,7 +5,8 @@
     reason = "a test fails by a panic, its helpers too"
 )]
 
-use arc_dsl::{Value, builtin};
+use arc_dsl::Value;
+use arc_tasks::builtin;
 use gpu_kernels::device::{Device as _, DeviceError};
 use gpu_kernels::{
     DeviceProgram, Engine, Evaluation, Pool, Programs, Representation, Verdict, encode,

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use arc_dsl::{Dialect, Limits, Program, Reading, broken_json, builtin};
+use arc_dsl::{Dialect, Limits, Program};
+use arc_tasks::{broken_json, builtin};
+use arc_text::Reading;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use exit::Exit;
 use grouped::GroupedErrors;

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
-use arc_dsl::broken_json;
+use arc_tasks::broken_json;
 use mega_batch::files::{is_descriptor, is_standard_input};
 use mega_batch::inputs::{InputError, read_text};
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use arc_dsl::{Grid, Pair, ansi_cell};
+use arc_dsl::{Grid, ansi_cell};
+use arc_tasks::Pair;
 
 use mega_batch::{Outcome, PairResult, escaped};
 
@@ -225,7 +226,8 @@ fn write_beside(f: &mut fmt::Formatter<'_>, blocks: &[Block]) -> fmt::Result {
 mod tests {
     use std::time::Duration;
 
-    use arc_dsl::{PairId, Split, Value};
+    use arc_dsl::Value;
+    use arc_tasks::{PairId, Split};
 
     use super::*;
 

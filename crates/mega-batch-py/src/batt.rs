@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Grid, Pair, Primitive, Task, Value};
+use arc_dsl::{EvalError, Grid, Primitive, Value};
+use arc_tasks::{Pair, Task};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Full, Mark, NodeId, Pushed, Why};
 use numpy::PyArray2;
 use pyo3::IntoPyObjectExt as _;
@@ -237,7 +238,7 @@ impl PyBatt {
         let batt = match (task, inputs) {
             (Some(task), None) if targets.is_none() => {
                 let task = Self::task_given(task)?;
-                guard::engine(py, || Batt::of_task(&task, bounds))?
+                guard::engine(py, || of_task(&task, bounds))?
             }
             (None, Some(inputs)) => {
                 let place = Place::Named("targets");
@@ -710,4 +711,12 @@ fn node_at(place: &Place<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
     let node = value.cast::<PyNode>();
     node.map(|node| *node.get())
         .map_err(|_| place.expected("a Node of the Batt", value))
+}
+
+/// A batt over the inputs of a task, those of its train pairs first, which have targets.
+pub(crate) fn of_task(task: &Task, bounds: Bounds) -> Batt {
+    let pairs = task.train.iter().chain(&task.test);
+    let inputs: Vec<_> = pairs.map(|pair| (*pair.input).clone()).collect();
+    let outputs = task.train.iter().map(|pair| pair.output.clone());
+    Batt::new(&inputs, &outputs.collect::<Vec<_>>(), bounds)
 }

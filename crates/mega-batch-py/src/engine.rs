@@ -8,7 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use arc_dsl::{Dialect, Program, Task};
+use arc_dsl::{Dialect, Program};
+use arc_tasks::Task;
 use mega_batch::{Batch, Job, Options, Runner};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;

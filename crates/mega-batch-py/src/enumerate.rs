@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::Grid;
 use arc_search::Language;
 use arc_search::enumerate::{Bounds, Enumeration, Stopped};
+use arc_tasks::Task;
 use mega_batch::batt::{self, Batt};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arguments;
-use crate::batt::PyBatt;
+use crate::batt::{PyBatt, of_task};
 use crate::{guard, python};
 
 /// The engine's default language.
@@ -37,7 +38,7 @@ fn enumerated(
 ) -> PyResult<Enumerated> {
     let mut bounds = batt::Bounds::for_search();
     bounds.max_bytes = max_bytes;
-    let mut batt = Batt::of_task(task, bounds);
+    let mut batt = of_task(task, bounds);
     let functions = language.functions().iter();
     let functions: Vec<_> = functions
         .map_while(|function| batt.define(function.clone()))

@@ -2,7 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use arc_dsl::{ErrorKind, EvalError, ParseError, Primitive};
+use arc_dsl::{ErrorKind, EvalError, Primitive};
+use arc_text::ParseError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use python_pool::{Failure, FailureKind};

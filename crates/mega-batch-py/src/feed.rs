@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::Grid;
+use arc_tasks::Task;
 use mega_batch::synth::{Augmentation, COLOURS, Changes, recoloured};
 use numpy::{IntoPyArray, PyArray1, PyArray4, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};

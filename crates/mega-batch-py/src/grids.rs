@@ -4,7 +4,8 @@ pub(crate) mod show;
 
 use std::fmt;
 
-use arc_dsl::{Grid, MAX_CELLS};
+use arc_dsl::Grid;
+use arc_tasks::MAX_CELLS;
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{
     Element, IntoPyArray, PyArray2, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray,

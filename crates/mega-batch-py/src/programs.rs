@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
+use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder};
+use arc_text::{Reading, parse_file};
 use mega_batch::inputs::{self, numbered};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -287,7 +288,7 @@ pub(crate) fn program_text<'a>(
     })
 }
 
-type Parsed = Result<Program, arc_dsl::ParseError>;
+type Parsed = Result<Program, arc_text::ParseError>;
 
 /// What was expected in a text without programs.
 pub(crate) const EXPECTED_PROGRAM: &str = "expected `def NAME(I):`, or lines that end in `O = ...`";

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use arc_dsl::{Grid, Pair, Program, Task, Value};
+use arc_dsl::{Grid, Program, Value};
+use arc_tasks::{Pair, Task};
 use mega_batch::inputs::completions;
 use mega_batch::{Batch, Cancellation, Job, Options, Outcome, PairResult, Runner};
 use pyo3::IntoPyObjectExt as _;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use arc_dsl::{Program, Task};
+use arc_dsl::Program;
+use arc_tasks::Task;
 use mega_batch::Summary;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

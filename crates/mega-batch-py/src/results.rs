@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use arc_dsl::{Split, Value};
+use arc_dsl::Value;
+use arc_tasks::Split;
 use mega_batch::{Job, Outcome, PairResult};
 use numpy::ndarray::{Array, Dimension, StrideShape};
 use numpy::{IntoPyArray, PyArray, PyArray3, PyReadonlyArray1, PyReadonlyArray2};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use arc_dsl::Task;
+use arc_tasks::Task;
 use mega_batch::search::{
     AttemptKind, FoundAttempt, Search, SearchOptions, SearchProgress, SearchSink, SearchState,
     Searched, SearchesTasks, Take,

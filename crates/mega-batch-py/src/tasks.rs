@@ -5,7 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task, TaskFile, misspelt};
+use arc_dsl::Grid;
+use arc_tasks::{OtherSplit, Pair, Solution, Solutions, Task, TaskFile};
+use arc_text::misspelt;
 use mega_batch::{escaped, inputs};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -4,8 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use arc_dsl::{
     Constant, Container, FunctionKind, Grid, Interpreter, Limits, MAX_INT, Primitive, Value,
-    parse_programs,
 };
+use arc_text::parse_programs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};

@@ -13,9 +13,10 @@ use std::error::Error;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use arc_dsl::builtin::{self, Kind};
+use arc_dsl::Program;
 use arc_dsl::generate::Generator;
-use arc_dsl::{Program, Task};
+use arc_tasks::Task;
+use arc_tasks::builtin::{self, Kind};
 use mega_batch::{Batch, Job, Mode, Options, Runner};
 
 use arguments::arguments;

@@ -13,8 +13,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use arc_cpu::{Compiled, Compiler, Machine};
-use arc_dsl::{Interpreter, Program, Reading, Task, TaskIds};
+use arc_dsl::{Interpreter, Program};
 use arc_form::Specialiser;
+use arc_tasks::{Task, TaskIds};
+use arc_text::Reading;
 use mega_batch::Backend;
 use mega_batch::inputs::{read_programs, read_tasks};
 

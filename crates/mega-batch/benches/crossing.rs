@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use arc_dsl::Reading;
+use arc_text::Reading;
 use mega_batch::inputs::{read_programs, read_tasks};
 use mega_batch::{Batch, EvaluatedBy, Mode, Options, Report, Runner};
 

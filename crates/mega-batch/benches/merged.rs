@@ -14,8 +14,10 @@ mod arguments;
 use std::error::Error;
 use std::path::PathBuf;
 
+use arc_dsl::Program;
 use arc_dsl::generate::Generator;
-use arc_dsl::{Program, Reading, Task, TaskIds};
+use arc_tasks::{Task, TaskIds};
+use arc_text::Reading;
 use mega_batch::inputs::{read_programs, read_tasks};
 use mega_batch::{Batch, Job, JobResult, Merging, Mode, Options, Outcome, Runner, Summary};
 

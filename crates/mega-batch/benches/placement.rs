@@ -10,7 +10,8 @@ mod arguments;
 
 use std::error::Error;
 
-use arc_dsl::{Program, Task, builtin};
+use arc_dsl::Program;
+use arc_tasks::{Task, builtin};
 use mega_batch::{Backend, Batch, Job, Options, Placement, Runner};
 
 use arguments::arguments;

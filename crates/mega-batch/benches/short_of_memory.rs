@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use arc_dsl::{Program, Task, builtin};
+use arc_dsl::Program;
+use arc_tasks::{Task, builtin};
 use gpu_kernels::device::{Device, open};
 use mega_batch::{Backend, Batch, Job, OnDevice, Options, Placement, Report, Runner};
 

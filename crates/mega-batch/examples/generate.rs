@@ -11,7 +11,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use arc_dsl::{Grid, MAX_SIDE, Pair, builtin};
+use arc_dsl::Grid;
+use arc_tasks::{MAX_SIDE, Pair, builtin};
 use serde_json::{Value, json};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -5,7 +5,8 @@
 use std::num::NonZeroUsize;
 use std::{error, io};
 
-use arc_dsl::{Constant, Grid, Operand, Pair, Primitive, Program, ProgramBuilder, Task};
+use arc_dsl::{Constant, Grid, Operand, Primitive, Program, ProgramBuilder};
+use arc_tasks::{Pair, Task};
 use mega_batch::{Batch, Job, Mode, Options, Outcome, PairResult, Runner, Sink};
 
 /// A task that asks for the input with its mirror image at its right.

@@ -6,7 +6,8 @@ mod details;
 use std::cmp::Reverse;
 use std::io;
 
-use arc_dsl::{Grid, PairId, Split, Task, Value};
+use arc_dsl::{Grid, Value};
+use arc_tasks::{PairId, Split, Task};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -307,7 +308,7 @@ pub(crate) fn handed_in<'g>(found: impl Iterator<Item = &'g Grid>, input: &Grid)
 
 /// Whether a grid can be an answer: 1 to 30 rows and columns of the ten colours.
 fn is_valid(grid: &Grid) -> bool {
-    let side = 1..=arc_dsl::MAX_SIDE;
+    let side = 1..=arc_tasks::MAX_SIDE;
     side.contains(&grid.height())
         && side.contains(&grid.width())
         && grid.cells().iter().all(|cell| (0..=9).contains(cell))

@@ -323,7 +323,8 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Pair, Primitive, ProgramBuilder, Task};
+    use arc_dsl::{Grid, Primitive, ProgramBuilder};
+    use arc_tasks::{Pair, Task};
 
     use super::*;
     use crate::batch::Job;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use arc_dsl::{OwnTask, Pair, PairId, Program, Task, TaskIds};
+use arc_dsl::Program;
+use arc_tasks::{OwnTask, Pair, PairId, Task, TaskIds};
 use python_pool::Pool;
 
 use crate::escape::escaped;

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use arc_dsl::{
-    BattFile, Entry, EntryKind, EvalError, Grid, Interpreter, Limits, Pair, PairId, Sample, Task,
-    Value,
-};
+use arc_dsl::{EvalError, Grid, Interpreter, Limits, Sample, Value};
+use arc_tasks::{Pair, PairId, Task};
+use arc_text::{BattFile, Entry, EntryKind};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::attempts::Attempts;
@@ -38,7 +37,7 @@ pub fn run_batt(batt: &BattFile, task: &Task, limits: &Limits) -> Vec<BattPair> 
             input: Value::Grid(pair.input.clone()),
             expected: expected.cloned().map_or(Value::Nothing, Value::from),
         };
-        interpreter.run_batt(batt, sample)
+        batt.run(&mut interpreter, sample)
     };
     let shown = |at: usize| at < task.train.len();
     let pairs = task.pairs().enumerate();
@@ -118,7 +117,7 @@ pub fn is_right(values: &BattValues, at: usize, expected: &Grid) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::parse_batt;
+    use arc_text::parse_batt;
 
     use super::*;
 

@@ -3,7 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use arc_dsl::{Grid, Limits, PairId, Split, Task, Value};
+use arc_dsl::{Grid, Limits, Value};
+use arc_tasks::{PairId, Split, Task};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 

@@ -147,7 +147,7 @@ fn key(program: &Program) -> Box<[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::parse_programs;
+    use arc_text::parse_programs;
 
     use super::*;
 

@@ -33,7 +33,7 @@ pub struct Finished<'a> {
 /// and writes the submission every few seconds.
 ///
 /// ```
-/// # use arc_dsl::builtin;
+/// # use arc_tasks::builtin;
 /// use mega_batch::{Batch, Coordinator, Mode, Options};
 /// # let tasks: Vec<_> = builtin::all().iter().take(3).map(|it| it.task(0, 2, 1, 30)).collect();
 /// # let programs: Vec<_> = builtin::all().iter().map(|it| it.program().clone()).collect();

@@ -6,8 +6,10 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-pub(crate) use arc_dsl::is_arc_id;
-use arc_dsl::{ParseError, Program, TaskError, TaskFile, says_no_task, utf8};
+use arc_dsl::Program;
+pub(crate) use arc_tasks::is_arc_id;
+use arc_tasks::{TaskError, TaskFile, says_no_task, utf8};
+use arc_text::ParseError;
 use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;

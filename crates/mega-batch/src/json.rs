@@ -86,7 +86,8 @@ const SLOWEST: usize = 20;
 /// if there are many, in a temporary file.
 ///
 /// ```
-/// # use arc_dsl::{Grid, Pair, ProgramBuilder, Task};
+/// # use arc_dsl::{Grid, ProgramBuilder};
+/// # use arc_tasks::{Pair, Task};
 /// use mega_batch::{Batch, JsonReport, Options, Runner};
 /// # let pair = Pair::new(Grid::filled(1, 1, 3), Grid::filled(1, 1, 3));
 /// # let tasks = [Task { id: "a".into(), train: vec![pair], test: vec![], ..Task::default() }];

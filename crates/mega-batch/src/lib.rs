@@ -5,7 +5,8 @@
 //! program that fails, loops or exceeds its limits gets an outcome too, and does not affect the others.
 //!
 //! ```
-//! use arc_dsl::{Grid, Pair, Primitive, ProgramBuilder, Task};
+//! use arc_dsl::{Grid, Primitive, ProgramBuilder};
+//! use arc_tasks::{Pair, Task};
 //! use mega_batch::{Batch, Options, Outcome};
 //!
 //! let pair = Pair::new(Grid::from_rows(&[[1, 2]])?, Grid::from_rows(&[[2, 1]])?);

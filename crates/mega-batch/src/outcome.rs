@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Pair, PairId, Split, Value};
+use arc_dsl::{EvalError, Value};
+use arc_tasks::{Pair, PairId, Split};
 use python_pool::Failure;
 use serde::{Deserialize, Serialize};
 

@@ -16,8 +16,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::Grid;
 use arc_search::Language;
+use arc_tasks::Task;
 
 use crate::attempts::{handed_in, handed_in_for};
 use crate::block_log::BlockLog;
@@ -82,7 +83,8 @@ pub trait SearchesTasks {
 ///
 /// ```
 /// # use std::io;
-/// use arc_dsl::{Grid, Pair, Task};
+/// use arc_dsl::Grid;
+/// use arc_tasks::{Pair, Task};
 /// use arc_search::Language;
 /// use mega_batch::search::{Search, SearchOptions, SearchSink, SearchState, Searched};
 ///

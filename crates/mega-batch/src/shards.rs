@@ -14,7 +14,7 @@ use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use arc_dsl::PairId;
+use arc_tasks::PairId;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Backends, CountsByEvaluator, EvaluatedBy, OnDevice};

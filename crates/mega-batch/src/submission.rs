@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::Grid;
+use arc_tasks::Task;
 use serde::Serialize;
 
 use crate::attempts::Attempts;

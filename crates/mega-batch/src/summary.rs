@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::time::Duration;
 
-use arc_dsl::{Pair, PairId, Split, Task};
+use arc_tasks::{Pair, PairId, Split, Task};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -456,7 +456,8 @@ fn nanoseconds(time: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Pair, Program, ProgramBuilder};
+    use arc_dsl::{Grid, Program, ProgramBuilder};
+    use arc_tasks::Pair;
 
     use super::*;
     use crate::outcome::PairResult;

@@ -10,7 +10,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use arc_dsl::{Limits, Program, Task};
+use arc_dsl::{Limits, Program};
+use arc_tasks::Task;
 
 mod augment;
 mod candidates;

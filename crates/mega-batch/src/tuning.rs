@@ -9,7 +9,7 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use arc_dsl::{MAX_SIDE, builtin};
+use arc_tasks::{MAX_SIDE, builtin};
 use gpu_kernels::device::{Device, DeviceError, Information, Kind, Unavailable, open};
 use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs};
 use gpu_sched::Policy;

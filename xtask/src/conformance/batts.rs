@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{
-    BattFile, Dialect, EntryKind, Grid, Interpreter, Pair, Sample, Task, Value, parse_batt,
-};
+use arc_dsl::{Dialect, Grid, Interpreter, Sample, Value};
+use arc_tasks::{Pair, Task};
+use arc_text::{BattFile, EntryKind, parse_batt};
 
 use super::compare::{Ours, Row};
 use super::programs::{OWN_SECONDS, read_tasks};
@@ -85,7 +85,7 @@ impl<'t> Call<'t> {
 
 /// Both lists in the driver's format.
 fn lists(batt: &BattFile, interpreter: &mut Interpreter, call: &Call<'_>) -> Ours {
-    let values = match interpreter.run_batt(batt, call.sample.clone()) {
+    let values = match batt.run(interpreter, call.sample.clone()) {
         Ok(values) => values,
         Err(error) => return Ours::Error(error),
     };

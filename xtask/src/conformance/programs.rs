@@ -10,10 +10,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    Dialect, Interpreter, Pair, Primitive, Program, Sample, Task, TaskFile, TaskIds, Type, Value,
-    builtin, parse_programs, parse_programs_in,
-};
+use arc_dsl::{Dialect, Interpreter, Primitive, Program, Sample, Type, Value};
+use arc_tasks::{Pair, Task, TaskFile, TaskIds, builtin};
+use arc_text::{parse_programs, parse_programs_in};
 
 use super::compare::{self, Both, Ours, Row};
 use super::python::{Command, Pool, Reference};

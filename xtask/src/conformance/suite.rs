@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Dialect, Grid, Interpreter, parse_programs_in};
+use arc_dsl::{Dialect, Grid, Interpreter};
+use arc_text::parse_programs_in;
 
 use super::Called;
 use super::compare::{self, Both, Ours, Row};

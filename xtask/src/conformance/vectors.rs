@@ -1,4 +1,4 @@
-//! The vectors that `crates/arc-dsl/tests/conformance.rs` checks without Python.
+//! The vectors that `crates/arc-tasks/tests/conformance.rs` checks without Python.
 //!
 //! `pool.txt` holds one expression per line. A file per family holds the cases: `[primitive]`, then one line per
 //! case, `12 40=(3, 4)`: the indices of its arguments in the pool, after `/` those for a call of its result, and
@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use arc_dsl::{Dialect, definition_digests};
+use arc_dsl::Dialect;
+use arc_text::definition_digests;
 
 use super::compare::{Both, Verdict, numbers, verdict};
 use super::python::Theirs;
@@ -20,8 +21,8 @@ use super::suite::{Call, Suite};
 /// Where the vectors of a dialect are, from the root of the project.
 fn folder(dialect: Dialect) -> &'static str {
     match dialect {
-        Dialect::Public => "crates/arc-dsl/tests/vectors",
-        Dialect::Typed => "crates/arc-dsl/tests/vectors/typed",
+        Dialect::Public => "crates/arc-tasks/tests/vectors",
+        Dialect::Typed => "crates/arc-tasks/tests/vectors/typed",
     }
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
     for (name, digest) in definition_digests(&text) {
         let _ = writeln!(digests, "    (\"{name}\", 0x{digest:016x}),");
     }
-    let file = root.join("crates/arc-dsl/src/text/reference/digests.in");
+    let file = root.join("crates/arc-text/src/reference/digests.in");
     Ok(std::fs::write(file, digests + "]\n")?)
 }
 

@@ -1,8 +1,8 @@
 //! docs/form.md: the text between its marks, which is generated.
 
 use anyhow::Result;
-use arc_dsl::parse_programs;
 use arc_form::{plan, specialise};
+use arc_text::parse_programs;
 
 pub(super) const PAGE: &str = "docs/form.md";
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{Grid, Pair, builtin};
+use arc_dsl::Grid;
+use arc_tasks::{Pair, builtin};
 use serde_json::{Map, Value, json};
 
 use super::metadata::Names;

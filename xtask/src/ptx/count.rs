@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use arc_check::conformance::{self, Cases};
-use arc_dsl::{Grid, Program, Task, builtin, parse_programs};
+use arc_dsl::{Grid, Program};
+use arc_tasks::{Task, builtin};
+use arc_text::parse_programs;
 use gpu_kernels::device::image::PTX;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;

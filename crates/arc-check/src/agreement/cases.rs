@@ -2,8 +2,9 @@
 
 use super::{Checker, Prepared, Tally};
 use arc_dsl::generate::{Generator, Sketch};
-use arc_dsl::{EvalError, Grid, Operand, Primitive, Program, Slot, Type, Value, builtin};
+use arc_dsl::{EvalError, Grid, Operand, Primitive, Program, Slot, Type, Value};
 use arc_form::Options;
+use arc_tasks::builtin;
 
 /// The number of cases per chunk: few enough to divide the work among many cores, enough that the cost of setting up
 /// the generator does not matter.
@@ -186,7 +187,8 @@ fn input_for_first_grid(program: &Program) -> Option<(Program, Grid)> {
 mod tests {
     use super::*;
     use crate::agreement::Path;
-    use arc_dsl::{ProgramBuilder, parse_programs};
+    use arc_dsl::ProgramBuilder;
+    use arc_text::parse_programs;
 
     #[test]
     fn a_seed_and_a_chunk_fix_the_cases() {

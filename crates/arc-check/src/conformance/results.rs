@@ -5,10 +5,9 @@ use std::fmt;
 use std::ops::Range;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    EvalError, Grid, Interpreter, Operand, Primitive, Program, ProgramBuilder, Value, builtin,
-};
+use arc_dsl::{EvalError, Grid, Interpreter, Operand, Primitive, Program, ProgramBuilder, Value};
 use arc_form::specialise_with;
+use arc_tasks::builtin;
 use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
 

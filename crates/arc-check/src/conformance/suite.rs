@@ -2,7 +2,8 @@
 //! [`Test::all`].
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, Primitive, Program, ProgramBuilder, Value, builtin};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, ProgramBuilder, Value};
+use arc_tasks::builtin;
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
 use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations;

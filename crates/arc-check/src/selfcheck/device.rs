@@ -11,7 +11,8 @@ use crate::simulated::{emulated, interpreted};
 use gpu_kernels::Engine;
 use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
 
-use arc_dsl::{Grid, Program, Task, TaskIds};
+use arc_dsl::{Grid, Program};
+use arc_tasks::{Task, TaskIds};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };

@@ -1,7 +1,8 @@
 //! Whether all evaluators that need no GPU agree, on all cores: [`crate::everywhere`] by the hundred thousand.
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Program, Task, TaskIds};
+use arc_dsl::{Grid, Program};
+use arc_tasks::{Task, TaskIds};
 use gpu_kernels::device::Unavailable;
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,

@@ -164,7 +164,8 @@ impl Batt {
     ///
     /// ```
     /// use arc_cpu::{Batt, Bounds};
-    /// use arc_dsl::{Grid, parse_programs};
+    /// use arc_dsl::Grid;
+    /// use arc_text::parse_programs;
     /// let text = "
     /// def largest(I):
     ///     x1 = objects(I, T, F, T)

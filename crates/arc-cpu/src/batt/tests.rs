@@ -3,8 +3,8 @@ mod growth;
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     Callee, ErrorKind, Grid, Interpreter, Limits, Operand, Primitive as P, Program, Value,
-    parse_programs,
 };
+use arc_text::parse_programs;
 
 use super::{Batt, Bounds, Called, Distance, Full, NodeId, Pushed, Refused, Why};
 use crate::bail_out::BailOut;
@@ -138,7 +138,7 @@ fn growth_equals_the_reference() {
 #[test]
 fn the_built_in_programs_grow_to_what_they_give() {
     let mut shared = 0;
-    for built_in in arc_dsl::builtin::all() {
+    for built_in in arc_tasks::builtin::all() {
         let side = built_in.min_side().max(12).min(built_in.max_side());
         let inputs: Vec<_> = (0..3).map(|at| built_in.input(7, at, side)).collect();
         let mut batt = Batt::new(&inputs, &[], bounds());
@@ -548,7 +548,7 @@ def too_wide(g):
     z = hconcat(y, y)
     return hconcat(z, z)
 ";
-    let functions: Vec<_> = arc_dsl::parse_functions(text)
+    let functions: Vec<_> = arc_text::parse_functions(text)
         .into_iter()
         .map(Result::unwrap)
         .collect();

@@ -2,8 +2,9 @@
 
 use crate::ops::testing::check_text;
 use crate::{Compiled, Machine, Stop};
-use arc_dsl::{Grid, Interpreter, parse_programs};
+use arc_dsl::{Grid, Interpreter};
 use arc_form::specialise;
+use arc_text::parse_programs;
 
 /// The program with these lines, of which this many loops are vectorised.
 fn text(loops: usize, lines: &[&str]) -> String {

@@ -408,8 +408,9 @@ kernels! {
 #[cfg(test)]
 mod tests {
     use crate::{Compiled, Machine, Stop};
-    use arc_dsl::{Grid, Interpreter, parse_programs};
+    use arc_dsl::{Grid, Interpreter};
     use arc_form::specialise;
+    use arc_text::parse_programs;
 
     /// The first cell by colour has no match; the first cell row by row divides by zero.
     #[test]

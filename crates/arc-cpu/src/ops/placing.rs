@@ -131,7 +131,7 @@ mod tests {
         let text = format!(
             "def f(I):\n    x1 = asindices(I)\n    x2 = ofcolor(I, ZERO)\n    x3 = ofcolor(I, THREE)\n    {body}\n    O = sfilter(x1, x9)\n    return O\n"
         );
-        let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+        let program = arc_text::parse_programs(&text).remove(0).unwrap();
         let form = arc_form::specialise(&program).unwrap().to_string();
         for operation in operations {
             assert!(

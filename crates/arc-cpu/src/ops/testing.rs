@@ -4,8 +4,9 @@ use std::fmt::Display;
 
 use crate::{Compiled, Machine, Output, Stop, Vectors};
 use arc_dsl::generate::Generator;
-use arc_dsl::{EvalError, Grid, Interpreter, Primitive, Type, Value, parse_programs};
+use arc_dsl::{EvalError, Grid, Interpreter, Primitive, Type, Value};
 use arc_form::{Options, specialise, specialise_with};
+use arc_text::parse_programs;
 
 /// Checks that the machine gave what the reference gives, and if it knows the order of its sets, also that.
 fn same(output: Output<'_>, expected: &Result<Value, EvalError>, call: &dyn Display) {

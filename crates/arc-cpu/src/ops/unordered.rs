@@ -210,7 +210,7 @@ mod tests {
             let lines = with(unseen);
             check(&lines, 150);
             let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
-            let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+            let program = arc_text::parse_programs(&text).remove(0).unwrap();
             let form = arc_form::specialise(&program).unwrap();
             let compiled = crate::Compiled::new(&form).unwrap();
             let input = [[1, 1, 0, 2], [0, 1, 0, 2], [3, 3, 3, 0]];

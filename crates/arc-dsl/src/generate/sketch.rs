@@ -121,38 +121,19 @@ impl Sketch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::parse_programs;
-    use crate::value::Value;
-
-    fn program(text: &str) -> Program {
-        parse_programs(text).remove(0).unwrap()
-    }
-
-    #[test]
-    fn a_step_is_taken_out_and_variables_after_it_are_renamed() {
-        let read = program(
-            "def f(I):\n x1 = vmirror(I)\n x2 = compose(first, last)\n x3 = x2(x1)\n x4 = add(x3, ONE)\n return x4",
-        );
-        let sketch = Sketch::new(&read);
-        assert_eq!(sketch.build().unwrap(), read);
-        let text = |step, instead: &Operand| {
-            let without = sketch.without(step, instead)?;
-            Some(without.build().unwrap().to_string())
-        };
-        let input = Operand::Slot(Slot::INPUT);
-        let expected = "def f(I):\n    x1 = compose(first, last)\n    x2 = x1(I)\n    x3 = add(x2, ONE)\n    return x3\n";
-        assert_eq!(text(0, &input).unwrap(), expected);
-        let primitive = Operand::Primitive(crate::Primitive::Size);
-        assert!(text(1, &primitive).unwrap().contains("x2 = size(x1)"));
-        assert_eq!(text(1, &Operand::Literal(Value::Int(3))), None);
-        assert!(text(3, &input).unwrap().ends_with("return I\n"));
-    }
+    use crate::Primitive;
+    use crate::constants::Constant;
 
     #[test]
     fn a_step_is_repeated_on_what_it_gave_and_variables_after_it_are_renamed() {
-        let read = program(
-            "def f(I):\n x1 = compose(first, last)\n x2 = astuple(ONE, TWO)\n x3 = x1(x2)\n return x2",
-        );
+        let mut builder = ProgramBuilder::new("f");
+        let ends = [Primitive::First.into(), Primitive::Last.into()];
+        let composed = builder.call(Primitive::Compose, ends).unwrap();
+        let numbers = [Constant::ONE.into(), Constant::TWO.into()];
+        let pair = builder.call(Primitive::Astuple, numbers).unwrap();
+        let composed = composed.called().unwrap();
+        builder.call(composed, [pair.clone()]).unwrap();
+        let read = builder.finish(pair).unwrap();
         let repeated = Sketch::new(&read).with_repeated(1, 0).build().unwrap();
         let expected = "def f(I):\n    x1 = compose(first, last)\n    x2 = astuple(ONE, TWO)\n    \
                         x3 = astuple(x2, TWO)\n    x4 = x1(x3)\n    return x3\n";

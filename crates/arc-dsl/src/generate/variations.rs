@@ -119,36 +119,3 @@ fn type_of(sketch: &Sketch, slot: Slot) -> Option<Type> {
         Callee::Typed(_) | Callee::Slot(_) => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::builtin;
-    use crate::interpreter::Interpreter;
-
-    #[test]
-    fn variations_differ_from_the_program_and_most_of_them_run() {
-        let mut generator = Generator::new(8);
-        let (mut all, mut same, mut values) = (0, 0, 0);
-        for built_in in builtin::all() {
-            let input = built_in.input(1, 0, 8);
-            for _ in 0..10 {
-                let variation = generator.variation(built_in.program());
-                all += 1;
-                same += u32::from(variation == *built_in.program());
-                let result = Interpreter::default().run(&variation, input.clone());
-                values += u32::from(result.is_ok());
-            }
-        }
-        assert!(same < all / 4, "{same} of {all} are the same");
-        assert!(values > all / 2 && values < all, "{values} of {all} run");
-    }
-
-    #[test]
-    fn a_seed_fixes_the_variations() {
-        let program = builtin::all()[20].program();
-        let vary = |seed| Generator::new(seed).variation(program);
-        assert_eq!(vary(3), vary(3));
-        assert!((0..9).any(|seed| vary(seed) != vary(seed + 1)));
-    }
-}

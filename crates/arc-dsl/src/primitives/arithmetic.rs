@@ -230,16 +230,16 @@ mod tests {
     use super::*;
     use crate::Primitive as P;
     use crate::primitives::testing::{at, call};
+    use crate::value::literal::tests::read;
 
     #[test]
     fn what_python_refuses_is_at_no_limit() {
-        let large = |text: &str| crate::parse_value(text).unwrap();
         for (primitive, arguments) in [
-            (P::Subtract, vec![large("(1073741823,)"), Value::Int(-665)]),
-            (P::Double, vec![large("(1073741821,)")]),
+            (P::Subtract, vec![read("(1073741823,)"), Value::Int(-665)]),
+            (P::Double, vec![read("(1073741821,)")]),
             (
                 P::Add,
-                vec![large("(1073741821, frozenset())"), Value::Int(7)],
+                vec![read("(1073741821, frozenset())"), Value::Int(7)],
             ),
         ] {
             let arguments: Vec<&Value> = arguments.iter().collect();

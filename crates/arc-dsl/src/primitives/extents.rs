@@ -545,9 +545,9 @@ fn ranked(elements: Container<'_>) -> PythonResult<Vec<Cell>> {
 mod tests {
     use super::*;
     use crate::Primitive;
-    use crate::parse_value;
     use crate::patch::Indices;
     use crate::primitives::testing::{at, call, locs};
+    use crate::value::literal::tests::read;
 
     #[test]
     fn an_empty_patch_has_no_size_and_no_place() {
@@ -598,7 +598,7 @@ mod tests {
             (Primitive::Center, None),
             (Primitive::Normalize, None),
         ] {
-            let patch = parse_value(text).unwrap();
+            let patch = read(text);
             let found = call(primitive, &[&patch]).ok();
             let found = found.map(|value| value.to_string());
             assert_eq!(found.as_deref(), expected, "{primitive}");
@@ -609,7 +609,7 @@ mod tests {
             (Primitive::Adjacent, None),
             (Primitive::Position, Some("(0, -1)")),
         ] {
-            let patch = parse_value(text).unwrap();
+            let patch = read(text);
             let found = call(primitive, &[&patch, &patch]).ok();
             let found = found.map(|value| value.to_string());
             assert_eq!(found.as_deref(), expected, "{primitive}");
@@ -633,8 +633,7 @@ mod tests {
             ("((1, 2), (3, 4))", "{(5, 9), (3, 4)}", (1, 0)),
             ("((1, 2), (3, 4))", "((9, 2),)", (7, 0)),
         ] {
-            let [source, destination] =
-                [source, destination].map(|text| parse_value(text).unwrap());
+            let [source, destination] = [source, destination].map(read);
             let way = call(Primitive::Gravitate, &[&source, &destination]);
             assert_eq!(
                 way,
@@ -643,7 +642,7 @@ mod tests {
             );
         }
         for wrong in ["(((0, 0), 1),)", "((1, 2, 3),)", "((1,),)"] {
-            let wrong = parse_value(wrong).unwrap();
+            let wrong = read(wrong);
             assert!(call(Primitive::Gravitate, &[&wrong, &locs(&[(5, 9)])]).is_err());
         }
     }
@@ -825,7 +824,7 @@ mod tests {
     #[test]
     fn a_set_of_two_integers_is_a_location_where_python_unpacks_it() {
         let object = "frozenset({(True, (False, True)), ((7, 4), frozenset({3, -1}))})";
-        let object = parse_value(object).unwrap();
+        let object = read(object);
         let [columns, rows] =
             [Primitive::Hperiod, Primitive::Vperiod].map(|it| call(it, &[&object]));
         assert_eq!((columns, rows), (Ok(Value::Int(3)), Ok(Value::Int(4))));

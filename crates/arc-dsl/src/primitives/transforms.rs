@@ -556,6 +556,7 @@ mod tests {
     use crate::Primitive;
     use crate::error::Limit;
     use crate::primitives::testing::{at, call};
+    use crate::value::literal::tests::read;
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()
@@ -566,7 +567,7 @@ mod tests {
     fn a_set_with_truth_values_is_mirrored_in_its_order() {
         let text = "frozenset({(7, 7), (6, 5), (5, 8), (True, True), (6, 8), (5, 7), (7, 6), (5, 6), (7, 5), (7, 8)})";
         let expected = "frozenset({(7, 4), (7, 1), (6, 1), (True, 8), (5, 1), (6, 4), (7, 3), (7, 2), (5, 3), (5, 2)})";
-        let patch = crate::parse_value(text).unwrap();
+        let patch = read(text);
         let found = call(Primitive::Vmirror, &[&patch]).unwrap();
         assert_eq!(found.to_string(), expected);
     }

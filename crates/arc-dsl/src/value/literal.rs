@@ -8,16 +8,6 @@ use super::container::Container;
 use crate::error::ValueKind;
 use crate::literal::{write_set, write_tuple};
 
-/// The set of `frozenset({...})` with these elements. If they are more than two literals without names, CPython 3.9 and
-/// later make one constant of them, and add its elements to another set. The constant is a set that was made of the
-/// elements of a first one.
-pub(crate) fn frozenset(elements: Vec<Value>, have_names: bool) -> Value {
-    if elements.len() > 2 && !have_names {
-        return Value::set(elements).added_again();
-    }
-    Value::frozenset(elements)
-}
-
 /// A value as program text: what reads it has its sets in the same order.
 pub(crate) struct Literal<'a>(pub(crate) &'a Value);
 
@@ -41,6 +31,17 @@ impl fmt::Display for Literal<'_> {
 }
 
 impl Value {
+    /// The set of `frozenset({...})` with these elements. If they are more than two literals without names, CPython 3.9
+    /// and later make one constant of them, and add its elements to another set. The constant is a set that was made of
+    /// the elements of a first one.
+    #[must_use]
+    pub fn of_display(elements: Vec<Value>, have_names: bool) -> Self {
+        if elements.len() > 2 && !have_names {
+            return Value::set(elements).added_again();
+        }
+        Value::frozenset(elements)
+    }
+
     /// The places of a set's elements, in the order of iteration, in an order in which they can be added to a set that then
     /// iterates like this one, if there is such an order; none for other values.
     #[must_use]
@@ -67,7 +68,7 @@ impl Value {
             Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
                 let elements: Vec<Value> = in_order(&self).map(Value::into_literal).collect();
                 let have_names = elements.iter().any(has_name);
-                frozenset(elements, have_names)
+                Value::of_display(elements, have_names)
             }
             _ => self,
         }
@@ -100,14 +101,17 @@ fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
     // order of the one that ascends.
     let has_display = have_names || elements.len() <= 2 || {
         let ascending = all.into_iter().flat_map(Container::iter_stored);
-        is_like_it(frozenset(ascending.map(Cow::into_owned).collect(), false))
+        is_like_it(Value::of_display(
+            ascending.map(Cow::into_owned).collect(),
+            false,
+        ))
     };
     let written = || {
         let places = set.written().unwrap_or_default();
         let stored = |at: u32| all.and_then(|all| all.stored(at as usize));
         let added = places.into_iter().filter_map(stored).map(Cow::into_owned);
         Some(added.collect())
-            .filter(|added: &Vec<Value>| is_like_it(frozenset(added.clone(), have_names)))
+            .filter(|added: &Vec<Value>| is_like_it(Value::of_display(added.clone(), have_names)))
     };
     if let (true, Some(written)) = (has_display, written()) {
         return (written, true);
@@ -116,8 +120,8 @@ fn in_order_of_text(set: &Value) -> (Vec<Value>, bool) {
         let places = exchanged(&elements, build).into_iter();
         places.map(|at| elements[at].clone()).collect()
     };
-    let displayed = arranged(&|added| frozenset(added, have_names));
-    if !has_display || !is_like_it(frozenset(displayed.clone(), have_names)) {
+    let displayed = arranged(&|added| Value::of_display(added, have_names));
+    if !has_display || !is_like_it(Value::of_display(displayed.clone(), have_names)) {
         let added = arranged(&Value::set);
         if is_like_it(Value::set(added.clone())) {
             return (added, false);
@@ -186,72 +190,59 @@ fn exchanged_from(
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::generate::Generator;
-    use crate::text::parse_programs;
-    use crate::{Operand, Type};
 
-    /// Python has `{15, 7}` for `{7, 15}`, and the other way round.
-    #[test]
-    fn a_literal_is_read_in_the_order_in_which_it_was_written() {
-        let mut generator = Generator::new(7);
-        let types = [Type::IntegerSet, Type::Indices, Type::Object, Type::Objects];
-        let (mut several, mut exchanged) = (0, 0);
-        for at in 0..2_000 {
-            let value = generator.value(types[at % types.len()]).into_literal();
-            let text = Literal(&value).to_string();
-            let program = format!("def f(I):\n    O = totuple({text})\n    return O\n");
-            let program = parse_programs(&program).remove(0).unwrap();
-            let read = match &program.steps()[0].arguments[0] {
-                Operand::Literal(read) => read.clone(),
-                Operand::Constant(constant) => constant.value().clone(),
-                other => panic!("{other:?}"),
-            };
-            assert_eq!(read.to_string(), value.to_string(), "{text}");
-            assert!(program.to_string().contains(&text), "{program}");
-            several += usize::from(value.as_container().is_some_and(|it| it.len() > 1));
-            exchanged += usize::from(text != value.to_string());
-        }
-        assert!(several > 1_000 && exchanged > 20, "{several} {exchanged}");
+    /// The value of a literal of numbers, truth values, `None`, tuples and sets. The crate arc-text reads all literals, but
+    /// imports this one.
+    pub(crate) fn read(literal: &str) -> Value {
+        let mut rest = literal;
+        let value = read_first(&mut rest);
+        assert_eq!(rest, "", "{literal}");
+        value
     }
 
-    /// A table of 32 slots, where a display of constants makes one of 16.
-    #[test]
-    fn an_order_that_no_display_has_is_that_of_a_tuple() {
-        let locs = [(2, 1), (3, 1), (1, 1), (2, 0), (3, 0), (1, 0)];
-        let set = Value::set(locs.map(|(i, j)| Value::Loc(crate::Loc::new(i, j))));
-        let text = Literal(&set).to_string();
-        assert!(text.starts_with("frozenset(("), "{text}");
-        let read = crate::parse_value(&text).unwrap();
-        assert_eq!(read.to_string(), set.to_string());
-    }
-
-    /// CPython has one constant for equal displays in a file.
-    #[test]
-    fn equal_sets_of_several_orders_are_not_all_displays() {
-        let numbers = [0, 8, 16, 24].map(Value::Int);
-        let mut displayed = std::collections::BTreeSet::new();
-        let mut others = 0;
-        for start in 0..4 {
-            for second in 1..4 {
-                let mut added = numbers.clone();
-                added.rotate_left(start);
-                added.swap(1, second);
-                let set = Value::set(added);
-                let text = Literal(&set).to_string();
-                assert_eq!(
-                    crate::parse_value(&text).unwrap().to_string(),
-                    set.to_string()
-                );
-                if text.contains('{') {
-                    displayed.insert(set.to_string());
-                } else {
-                    others += 1;
-                }
+    /// Reads what the text begins with, and leaves the rest.
+    fn read_first(rest: &mut &str) -> Value {
+        let mut take = |word: &str| match rest.strip_prefix(word) {
+            Some(after) => {
+                *rest = after;
+                true
             }
+            None => false,
+        };
+        let (is_set, end) = if take("frozenset()") {
+            return Value::empty_set();
+        } else if take("frozenset({") {
+            (true, "})")
+        } else if take("{") {
+            (true, "}")
+        } else if take("(") {
+            (false, ")")
+        } else {
+            let word = rest.split([',', ')', '}']).next().unwrap();
+            *rest = &rest[word.len()..];
+            return match word {
+                "None" => Value::Nothing,
+                "True" => true.into(),
+                "False" => false.into(),
+                number => Value::Int(number.parse().unwrap()),
+            };
+        };
+        let mut elements = Vec::new();
+        loop {
+            if let Some(after) = rest.strip_prefix(end) {
+                *rest = after;
+                break;
+            }
+            elements.push(read_first(rest));
+            *rest = rest.trim_start_matches([',', ' ']);
         }
-        assert!(displayed.len() == 1 && others > 3, "{displayed:?} {others}");
+        if is_set {
+            let have_names = elements.iter().any(has_name);
+            return Value::of_display(elements, have_names);
+        }
+        Value::tuple(elements)
     }
 
     #[test]

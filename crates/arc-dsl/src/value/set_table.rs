@@ -475,6 +475,7 @@ impl Table {
 pub(crate) mod tests {
     use super::*;
     use crate::Value;
+    use crate::value::literal::tests::read;
     use crate::value::sets::order::Element;
 
     /// The lines of a section of the vectors of sets, which `xtask/python/sets.py` writes and describes: what CPython was
@@ -501,7 +502,7 @@ pub(crate) mod tests {
         let all = vectors("hash");
         assert!(all.len() >= 300);
         for (literal, hash) in all {
-            let value = crate::parse_value(literal).unwrap();
+            let value = read(literal);
             let found = Value::hashes(&[value])[0];
             assert_eq!(found as i64, hash.parse::<i64>().unwrap(), "{literal}");
         }

@@ -324,7 +324,9 @@ mod tests {
     use super::*;
     use crate::{Evaluator, Stop, Target, parse, plan, specialise};
     use arc_dsl::generate::Generator;
-    use arc_dsl::{Grid, Program, Value, builtin, parse_programs};
+    use arc_dsl::{Grid, Program, Value};
+    use arc_tasks::builtin;
+    use arc_text::parse_programs;
 
     const NONE: [u32; 0] = [];
 

@@ -70,7 +70,7 @@ impl Specialiser {
     /// ```
     /// use arc_form::{Argument, Specialiser, Type};
     /// let text = "def beside(a, b): return hconcat(a, vmirror(b))";
-    /// let beside = arc_dsl::parse_functions(text).remove(0)?;
+    /// let beside = arc_text::parse_functions(text).remove(0)?;
     /// let arguments = [Argument::Parameter(0), Argument::Parameter(0)];
     /// let form = Specialiser::default().specialise_function(&beside, &arguments, &[Type::Grid])?;
     /// assert_eq!(form.to_string(), "\

@@ -1,7 +1,8 @@
 //! The stacks of the greedy composer, compared with layers painted over each other cell by cell.
 
 use arc_cpu::Batt;
-use arc_dsl::{Cell, Grid, Loc, Object, Task, Value};
+use arc_dsl::{Cell, Grid, Loc, Object, Value};
+use arc_tasks::Task;
 use proptest::prelude::*;
 
 use super::*;
@@ -54,7 +55,7 @@ fn composed(composer: &Greedy, pieces: &Pieces) -> Vec<Stack> {
 
 /// On which train pairs a stack is right, painted from the bottom to the top.
 fn slowly(batt: &Batt, pieces: &Pieces, task: &Task, layers: &[u32]) -> Vec<bool> {
-    let is_right = |(input, pair): (usize, &arc_dsl::Pair)| {
+    let is_right = |(input, pair): (usize, &arc_tasks::Pair)| {
         let size = pieces.frame.sizes[input];
         let mut canvas = Grid::filled(size.0, size.1, 0);
         for layer in layers.iter().rev() {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use arc_cpu::batt;
-use arc_dsl::{Grid, Interpreter, Task};
+use arc_dsl::{Grid, Interpreter};
+use arc_tasks::Task;
 
 use super::*;
 use crate::testing::{batt, given, grid, program, task};

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use arc_dsl::{Primitive, parse_functions, parse_programs};
+use arc_dsl::Primitive;
+use arc_text::{parse_functions, parse_programs};
 use rustc_hash::FxHashMap;
 
 use super::{Kind, Language, LanguageError, Operation, Row, Seed, seed_text};

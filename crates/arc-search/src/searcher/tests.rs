@@ -1,6 +1,7 @@
 //! Whole searches: of tasks with a known answer, repeated, and of edge cases.
 
-use arc_dsl::{Grid, Interpreter, Value, builtin};
+use arc_dsl::{Grid, Interpreter, Value};
+use arc_tasks::builtin;
 
 use super::*;
 use crate::compose::{Greedy, Stack};

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{Pair, Program, Task, Type, Value, builtin};
+use arc_dsl::{Program, Type, Value};
+use arc_tasks::{Pair, Task, builtin};
 use mega_batch::tuning::TuningFile;
 use mega_batch::{
     Backend, Batch, EvaluatedBy, Job, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,

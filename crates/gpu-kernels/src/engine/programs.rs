@@ -189,7 +189,7 @@ impl<D: Device> Engine<D> {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::builtin;
+    use arc_tasks::builtin;
 
     use super::*;
     use crate::encode;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, bail, ensure};
-use arc_dsl::{MAX_SIDE, builtin};
+use arc_tasks::{MAX_SIDE, builtin};
 use gpu_kernels::device::cuda::{Buffer, CudaDevice};
 use gpu_kernels::device::{Device as _, DeviceError, open};
 use mega_batch::{Batch, JobResult, OnDevice, Runner};

@@ -21,7 +21,9 @@ const OUTPUTS_COMPARED: usize = 10_000;
 fn is_scaled(kind: &Workload<'_>) -> bool {
     matches!(
         kind,
-        Workload::Of(arc_dsl::builtin::Kind::Transform) | Workload::WholePrograms | Workload::Batt
+        Workload::Of(arc_tasks::builtin::Kind::Transform)
+            | Workload::WholePrograms
+            | Workload::Batt
     )
 }
 

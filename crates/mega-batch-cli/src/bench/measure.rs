@@ -205,7 +205,7 @@ impl<'p> Load<'p> {
 #[cfg(test)]
 mod tests {
     use arc_dsl::Limits;
-    use arc_dsl::builtin::Kind;
+    use arc_tasks::builtin::Kind;
     use mega_batch::Backend;
 
     use super::super::plan::tests::plan;

@@ -60,7 +60,8 @@ fn described(outcome: &Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Pair, PairId, ProgramBuilder, Split, Task, Value};
+    use arc_dsl::{Grid, ProgramBuilder, Value};
+    use arc_tasks::{Pair, PairId, Split, Task};
 
     use super::*;
 

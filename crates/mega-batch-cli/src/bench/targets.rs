@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
-use arc_dsl::builtin::Kind;
+use arc_tasks::builtin::Kind;
 
 use super::clock::{COPY, bytes_moved};
 use super::document::{Cell, Document, Finding, Judgement};

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use arc_dsl::builtin::{self, BuiltIn, Kind};
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, MAX_SIDE, Pair, Program, Task, parse_programs};
+use arc_dsl::{Grid, Interpreter, Program};
+use arc_tasks::builtin::{self, BuiltIn, Kind};
+use arc_tasks::{MAX_SIDE, Pair, Task};
+use arc_text::parse_programs;
 use mega_batch::{Batch, Job, UnknownJob};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 

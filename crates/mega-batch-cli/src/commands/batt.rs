@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use arc_dsl::{BattFile, EntryKind, EvalError, PairId, Task, Value};
+use arc_dsl::{EvalError, Value};
+use arc_tasks::{PairId, Task};
+use arc_text::{BattFile, EntryKind};
 use mega_batch::files::replace;
 use mega_batch::inputs::{InputError, read_batts};
 use mega_batch::{

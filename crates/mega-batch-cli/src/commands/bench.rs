@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use arc_dsl::Reading;
+use arc_text::Reading;
 use mega_batch::Cancellation;
 use mega_batch::files::{is_descriptor, is_standard_input};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};

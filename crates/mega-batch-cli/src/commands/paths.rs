@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use arc_dsl::{FileForm, TaskFile};
+use arc_tasks::{FileForm, TaskFile};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};
 use mega_batch::files::{

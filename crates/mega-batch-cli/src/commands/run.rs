@@ -6,8 +6,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::builtin::{self, BuiltIn};
-use arc_dsl::{MAX_SIDE, Program, Task};
+use arc_dsl::Program;
+use arc_tasks::builtin::{self, BuiltIn};
+use arc_tasks::{MAX_SIDE, Task};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
     Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Job, Merging,

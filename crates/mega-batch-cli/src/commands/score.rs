@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arc_dsl::{Grid, Pair, Task};
+use arc_dsl::Grid;
+use arc_tasks::{Pair, Task};
 use mega_batch::inputs::{InputError, TasksRead, read_solutions, read_tasks};
 use mega_batch::{KnownOutputs, SubmissionScore, Submitted, VERSION, escaped};
 use serde::Serialize;

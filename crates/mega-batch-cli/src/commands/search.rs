@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use arc_dsl::Task;
 use arc_search::Language;
 use arc_search::language::{DERIVED, LanguageError};
+use arc_tasks::Task;
 use mega_batch::inputs::{InputError, TasksRead, read_tasks, read_text};
 use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions, Searched};
 use mega_batch::{Cancellation, CoordinatorError, Submission};

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use arc_check::conformance::suite::{Extent, Test};
 use arc_check::selfcheck;
 use arc_check::selfcheck::device::Checked;
-use arc_dsl::{MAX_SIDE, Program, Reading, Task, builtin};
+use arc_dsl::Program;
+use arc_tasks::{MAX_SIDE, Task, builtin};
+use arc_text::Reading;
 use mega_batch::inputs::{InputError, read_programs};
 
 use super::exit::Exit;

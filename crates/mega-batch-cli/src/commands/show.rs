@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{Program, Reading, Task, TaskIds};
+use arc_dsl::Program;
+use arc_tasks::{Task, TaskIds};
+use arc_text::Reading;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{Batch, JobResult, Mode, Options, escaped};
 

@@ -215,7 +215,7 @@ fn hex((r, g, b): Colour) -> String {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::Pair;
+    use arc_tasks::Pair;
 
     use super::*;
     use crate::show::Paint;

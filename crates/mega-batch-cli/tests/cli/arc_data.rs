@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arc_dsl::{MAX_SIDE, Task, builtin};
+use arc_tasks::{MAX_SIDE, Task, builtin};
 use mega_batch::inputs::read_tasks;
 use mega_batch::{Batch, Options, Runner};
 

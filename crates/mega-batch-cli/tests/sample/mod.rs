@@ -2,7 +2,8 @@
 //! programs: tasks that are solved, nearly solved, not solved and not tried, programs that fail, test outputs that
 //! are not known, and names with markup characters.
 
-use arc_dsl::{Grid, Pair, Program, Task, builtin};
+use arc_dsl::{Grid, Program};
+use arc_tasks::{Pair, Task, builtin};
 use mega_batch::{Batch, Job, Options, PairResult};
 use serde_json::{Value, json};
 

@@ -11,7 +11,8 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
-use arc_dsl::{Dialect, EvalError, Grid, Pair, Program, Split, Task, Value};
+use arc_dsl::{Dialect, EvalError, Grid, Program, Value};
+use arc_tasks::{Pair, Split, Task};
 use mega_batch::inputs::completions;
 use mega_batch::{Batch, Job, Outcome, PairResult, Score};
 use numpy::{PyArray2, PyArrayMethods};

@@ -113,7 +113,7 @@ impl TaskDetails {
     }
 }
 
-fn pair_details(pair: &arc_dsl::Pair) -> PairDetails {
+fn pair_details(pair: &arc_tasks::Pair) -> PairDetails {
     PairDetails {
         input: Rows((*pair.input).clone()),
         output: pair.output.clone().map(Rows),

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use arc_dsl::{Pair, Program, ProgramBuilder, Task};
+use arc_dsl::{Program, ProgramBuilder};
+use arc_tasks::{Pair, Task};
 use proptest::prelude::*;
 
 use super::*;

@@ -2,7 +2,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arc_dsl::{Program, Task, builtin};
+use arc_dsl::Program;
+use arc_tasks::{Task, builtin};
 use proptest::prelude::*;
 
 use super::*;

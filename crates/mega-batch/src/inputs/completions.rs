@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use arc_dsl::{
-    Block as Code, ParseError, ParseErrorKind, Program, Reading, read_file, says_program,
-};
+use arc_dsl::{Block as Code, Program};
+use arc_text::{ParseError, ParseErrorKind, Reading, read_file, says_program};
 
 use super::numbered;
 

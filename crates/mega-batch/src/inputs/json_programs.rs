@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{FileForm, FileProgram, ParseError, Program, Reading, read_file, says_nothing};
+use arc_dsl::Program;
+use arc_tasks::{FileForm, FileProgram, says_nothing};
+use arc_text::{ParseError, Reading, read_file};
 
 use super::completions;
 use super::foreign::{Candidate, Foreign};

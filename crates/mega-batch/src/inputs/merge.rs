@@ -1,7 +1,8 @@
 //! Merges one task from two sources: each may add what the other lacks, and they conflict only if both have a value
 //! and these differ.
 
-use arc_dsl::{Grid, OtherSplit, Pair, Task};
+use arc_dsl::Grid;
+use arc_tasks::{OtherSplit, Pair, Task};
 
 /// A conflict between two tasks: a path in the task, and the numbers of pairs found there and known before, if these
 /// differ.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{Beside, Reading, Renames, imported_modules, package_of};
+use arc_text::{Beside, Reading, Renames, imported_modules, package_of};
 
 use super::packed::Content;
 use super::{InputError, read_text, stem, text};

@@ -5,10 +5,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{
-    BattFile, ParseErrorKind, Program, Reading, Renames, broken_json, parse_batt, read_file,
-    says_nothing, says_program,
-};
+use arc_dsl::Program;
+use arc_tasks::{broken_json, says_nothing};
+use arc_text::{BattFile, ParseErrorKind, Reading, Renames, parse_batt, read_file, says_program};
 use python_pool::Pool;
 use serde_json::Value;
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use arc_dsl::{
-    FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile, bare_id,
-    is_arc_id,
+use arc_dsl::Grid;
+use arc_tasks::{
+    FileForm, FileTask, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile, bare_id, is_arc_id,
 };
 use xxhash_rust::xxh3::Xxh3;
 

@@ -24,7 +24,8 @@ use std::any::Any;
 use std::time::{Duration, Instant};
 
 use arc_cpu::{Compiled, Machine, Stop};
-use arc_dsl::{EvalError, Interpreter, Limits, Pair, Sample, Value};
+use arc_dsl::{EvalError, Interpreter, Limits, Sample, Value};
+use arc_tasks::Pair;
 
 use super::evaluator::{Ahead, Evaluation, PassedOn, caught};
 use super::merging::by_lone_batt;
@@ -237,7 +238,8 @@ fn answer(
 #[cfg(test)]
 mod tests {
     use arc_cpu::BailOut;
-    use arc_dsl::{Grid, Primitive, Program, ProgramBuilder, Task};
+    use arc_dsl::{Grid, Primitive, Program, ProgramBuilder};
+    use arc_tasks::Task;
 
     use super::*;
 

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use arc_cpu::{BailOut, Compiled};
-use arc_dsl::{Pair, Program, Task};
+use arc_dsl::Program;
+use arc_tasks::{Pair, Task};
 
 use crate::backend::EvaluatedBy;
 use crate::options::Options;

@@ -12,7 +12,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use arc_cpu::batt::{Batt, Bounds, Distance, Merged, Refused};
-use arc_dsl::{Callee, Dialect, Limits, Operand, Pair, Program};
+use arc_dsl::{Callee, Dialect, Limits, Operand, Program};
+use arc_tasks::Pair;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Run;

@@ -637,9 +637,9 @@ pub(super) fn on_devices(fleet: &Fleet) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::builtin::{self, Kind};
     use arc_dsl::generate::Generator;
     use arc_dsl::{Limits, Program};
+    use arc_tasks::builtin::{self, Kind};
 
     use super::*;
     use crate::batch::Job;

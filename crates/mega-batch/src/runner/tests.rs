@@ -1,10 +1,8 @@
 use std::num::NonZeroUsize;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    ErrorKind, Grid, Limit, MAX_SIDE, Operand, Pair, PairId, Primitive, Program, ProgramBuilder,
-    Task, Type, Value, builtin,
-};
+use arc_dsl::{ErrorKind, Grid, Limit, Operand, Primitive, Program, ProgramBuilder, Type, Value};
+use arc_tasks::{MAX_SIDE, Pair, PairId, Task, builtin};
 
 use super::*;
 use crate::Cancellation;
@@ -287,7 +285,7 @@ def solve_large(I):
     O = canvas(0, (100000, 100000))
     return O
 ";
-    let programs: Vec<_> = arc_dsl::parse_programs(text)
+    let programs: Vec<_> = arc_text::parse_programs(text)
         .into_iter()
         .flatten()
         .collect();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use arc_dsl::{Pair, PairId, Task};
+use arc_tasks::{Pair, PairId, Task};
 
 use crate::batch::Batch;
 use crate::delivery::Place;
@@ -153,7 +153,8 @@ impl Units<'_> {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Program, ProgramBuilder, Task};
+    use arc_dsl::{Grid, Program, ProgramBuilder};
+    use arc_tasks::Task;
 
     use super::*;
     use crate::batch::Job;

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_cpu::{Compiled, prefetch};
-use arc_dsl::{Limits, Pair};
+use arc_dsl::Limits;
+use arc_tasks::Pair;
 
 use super::Run;
 use super::chain::Chain;

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use arc_dsl::{Grid, Pair, Task};
+use arc_dsl::Grid;
 use arc_search::Language;
+use arc_tasks::{Pair, Task};
 use serde::Serialize;
 
 use super::identity::language_hash;

@@ -1,8 +1,9 @@
 //! The identity of a search, which its checkpoint records.
 
-use arc_dsl::{Primitive, Task};
+use arc_dsl::Primitive;
 use arc_search::Language;
 use arc_search::language::Producer;
+use arc_tasks::Task;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 

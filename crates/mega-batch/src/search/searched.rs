@@ -1,8 +1,9 @@
 //! [`Searched`]: the result of a search for a task, as stored in checkpoints and documents.
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::Grid;
 pub use arc_search::enumerate::Stopped as SearchEnd;
 use arc_search::{Attempt, Found};
+use arc_tasks::Task;
 use serde::{Deserialize, Serialize};
 
 use crate::panics::PANIC;
@@ -173,7 +174,7 @@ impl Searched {
 
     /// How successful the search was for its task.
     pub fn state(&self, task: &Task) -> SearchState {
-        let is_right = |(test, pair): (usize, &arc_dsl::Pair)| {
+        let is_right = |(test, pair): (usize, &arc_tasks::Pair)| {
             let place = self.place_of(test, pair.output.as_ref()?);
             place.filter(|place| *place < 2)
         };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use arc_dsl::Task;
+use arc_tasks::Task;
 use serde::Serialize;
 
 use super::{AttemptKind, SearchEnd, SearchState, Searched};

@@ -1,6 +1,8 @@
 use std::fs;
 
-use arc_dsl::{Grid, Interpreter, Pair, Value, builtin, parse_programs};
+use arc_dsl::{Grid, Interpreter, Value};
+use arc_tasks::{Pair, builtin};
+use arc_text::parse_programs;
 
 use super::workers::{Threads, Worker};
 use super::*;
@@ -78,7 +80,7 @@ fn programs_give_the_outputs_of_their_attempts() {
     for (at, searched) in &found {
         for attempt in &searched.attempts {
             let program = parse_programs(&attempt.program).remove(0).unwrap();
-            let ids = arc_dsl::TaskIds::new(tasks.iter().map(|task| &*task.id));
+            let ids = arc_tasks::TaskIds::new(tasks.iter().map(|task| &*task.id));
             assert_eq!(ids.of(&program), Some(&*tasks[*at].id));
             for (pair, output) in tasks[*at].test.iter().zip(&attempt.outputs) {
                 let input = Value::from((*pair.input).clone());

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use arc_dsl::{Grid, Task};
+use arc_dsl::Grid;
 use arc_search::{Found, Language, Searcher};
+use arc_tasks::Task;
 
 use super::{SearchEnd, SearchOptions, Searched, SearchesTasks, Take};
 use crate::panics::{PANIC, message};

@@ -4,10 +4,9 @@ use std::io;
 use std::ops::Range;
 use std::time::Duration;
 
-use arc_dsl::{
-    BuildError, Dialect, Grid, Operand, OtherSplit, Pair, Program, ProgramBuilder, Task,
-    parse_programs_in,
-};
+use arc_dsl::{BuildError, Dialect, Grid, Operand, Program, ProgramBuilder};
+use arc_tasks::{OtherSplit, Pair, Task};
+use arc_text::parse_programs_in;
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
@@ -25,7 +24,7 @@ const FORMAT: &str = "mega-batch packed batch";
 /// since errors contain them.
 ///
 /// ```
-/// # use arc_dsl::builtin;
+/// # use arc_tasks::builtin;
 /// use mega_batch::shards::PackedBatch;
 /// use mega_batch::{Batch, Options, Runner};
 /// # let tasks: Vec<_> = builtin::all().iter().take(3).map(|it| it.task(0, 2, 1, 30)).collect();

@@ -1,7 +1,9 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 
-use arc_dsl::{Program, Task, builtin, parse_programs};
+use arc_dsl::Program;
+use arc_tasks::{Task, builtin};
+use arc_text::parse_programs;
 use proptest::prelude::*;
 
 use super::*;

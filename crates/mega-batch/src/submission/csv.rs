@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use arc_dsl::{Grid, SubmissionFile, SubmittedGrid, SubmittedTask, TaskError};
+use arc_dsl::Grid;
+use arc_tasks::{SubmissionFile, SubmittedGrid, SubmittedTask, TaskError};
 
 /// The most attempts for a test input.
 const ATTEMPTS: usize = 3;

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{Grid, MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task};
+use arc_dsl::Grid;
+use arc_tasks::{MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task};
 
 use super::{KnownOutputs, SubmissionScore, TaskScore, csv};
 use crate::inputs::{InputError, is_arc_id, json_files, other_text, stem, unpacked};

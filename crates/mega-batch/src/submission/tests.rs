@@ -1,4 +1,4 @@
-use arc_dsl::Pair;
+use arc_tasks::Pair;
 
 use super::*;
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use arc_dsl::{
-    BuildError, Constant, Grid, Operand, Pair, Primitive, Program, ProgramBuilder, Task, Value,
-};
+use arc_dsl::{BuildError, Constant, Grid, Operand, Primitive, Program, ProgramBuilder, Value};
+use arc_tasks::{Pair, Task};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -332,7 +331,8 @@ fn colour(colour: usize) -> Operand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arc_dsl::{Interpreter, builtin};
+    use arc_dsl::Interpreter;
+    use arc_tasks::builtin;
 
     #[test]
     fn symmetries_are_what_the_primitives_do_and_are_taken_back() {

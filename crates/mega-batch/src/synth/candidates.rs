@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arc_dsl::builtin::{self, BuiltIn};
 use arc_dsl::generate::{Generator, composition, without_unused};
-use arc_dsl::{Grid, Interpreter, Limits, Pair, Program, Task};
+use arc_dsl::{Grid, Interpreter, Limits, Program};
 use arc_search::{Language, Searcher};
+use arc_tasks::builtin::{self, BuiltIn};
+use arc_tasks::{Pair, Task};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::draws::Draws;

@@ -2,8 +2,9 @@
 
 use std::num::NonZeroUsize;
 
-use arc_dsl::builtin;
-use arc_dsl::{Dialect, MAX_SIDE, Program, Task};
+use arc_dsl::{Dialect, Program};
+use arc_tasks::builtin;
+use arc_tasks::{MAX_SIDE, Task};
 
 /// How the program of a candidate is derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

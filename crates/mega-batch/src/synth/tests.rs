@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arc_dsl::{Grid, Interpreter, builtin, parse_programs};
+use arc_dsl::{Grid, Interpreter};
+use arc_tasks::builtin;
+use arc_text::parse_programs;
 
 use super::*;
 

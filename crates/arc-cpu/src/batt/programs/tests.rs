@@ -1,10 +1,9 @@
 mod reuse;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive as P, Program, Value, builtin,
-    parse_programs,
-};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive as P, Program, Value};
+use arc_tasks::builtin;
+use arc_text::parse_programs;
 
 use super::super::tests::{grids, is_function};
 use super::{Batt, Bounds, Merged, Refused};

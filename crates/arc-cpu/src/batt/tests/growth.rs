@@ -8,8 +8,10 @@ use std::time::Instant;
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     Callee, ErrorKind, EvalError, Grid, Interpreter, Limits, Operand, Primitive as P, Program,
-    Type, Value, builtin, parse_programs,
+    Type, Value,
 };
+use arc_tasks::builtin;
+use arc_text::parse_programs;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 

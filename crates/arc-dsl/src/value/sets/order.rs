@@ -969,19 +969,23 @@ mod tests {
     use std::borrow::Cow;
 
     use super::*;
-    use crate::grid::Grid;
-    use crate::value::set_table::tests::{digest, vectors};
-    use crate::{Interpreter, Primitive, parse_programs, parse_value};
+    use crate::{Interpreter, Primitive};
 
     /// Whatever the address of `hsplit`, 8 is in the first slot, and 7 in the last one.
     #[test]
     fn what_no_address_decides_is_as_in_python() {
-        for (text, expected) in [
-            ("leastcolor(((2, 4), (8, hsplit)))", "8"),
-            ("mostcommon((7, hsplit))", "hsplit"),
+        let pair = |a: i32, b: Value| Value::tuple(vec![a.into(), b]);
+        let hsplit = || Value::Primitive(Primitive::Hsplit);
+        for (primitive, argument, expected) in [
+            (
+                Primitive::Leastcolor,
+                Value::tuple(vec![pair(2, 4.into()), pair(8, hsplit())]),
+                "8",
+            ),
+            (Primitive::Mostcommon, pair(7, hsplit()), "hsplit"),
         ] {
-            let program = parse_programs(&format!("def f(I):\n    return {text}\n"));
-            let found = Interpreter::default().run(program[0].as_ref().unwrap(), Grid::default());
+            let function = Value::primitive(primitive);
+            let found = Interpreter::default().call(function, &[&argument]);
             assert_eq!(found.unwrap().to_string(), expected);
         }
     }
@@ -1013,49 +1017,6 @@ mod tests {
                 assert_eq!(given[first].to_string(), value.to_string());
             }
         }
-    }
-
-    /// Whether the order of a set is found when it is made, or after those of all sets that were made of it.
-    #[test]
-    fn sets_have_the_order_of_cpython_however_they_are_made() {
-        let grids: Vec<Value> = vectors("grid")
-            .iter()
-            .map(|(_, grid)| {
-                parse_value(grid)
-                    .unwrap()
-                    .as_grid()
-                    .unwrap()
-                    .into_owned()
-                    .into()
-            })
-            .collect();
-        let mut interpreter = Interpreter::default();
-        let mut sets = 0;
-        for (program, digests) in vectors("order") {
-            let (grid, steps) = program.split_once(' ').unwrap();
-            let count = digests.split(' ').count();
-            let lines = steps.replace("; ", "\n    ");
-            let text = format!("def f(I):\n    {lines}\n    return x{count}\n");
-            let program = parse_programs(&text).remove(0).unwrap();
-            for lazily in [false, true] {
-                let input = grids[grid.parse::<usize>().unwrap()].clone();
-                let values = interpreter.run_steps(&program, [input], false).unwrap();
-                let named = program.variables().iter().zip(&values);
-                let named = named.filter(|(name, _)| name.starts_with('x'));
-                let mut found = Vec::new();
-                let mut print = |value: &Value| found.push(digest(&value.to_string()));
-                let named: Vec<&Value> = named.map(|(_, value)| value.as_ref().unwrap()).collect();
-                if lazily {
-                    named.iter().rev().copied().for_each(&mut print);
-                    found.reverse();
-                } else {
-                    named.iter().copied().for_each(&mut print);
-                }
-                assert_eq!(found.join(" "), digests, "lazily: {lazily}\n{text}");
-                sets += found.len();
-            }
-        }
-        assert!(sets >= 2 * 4000, "{sets}");
     }
 
     #[test]

@@ -158,7 +158,7 @@ def f(I):
     x6 = sfilter(x1, x5)
     return I
 ";
-    let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+    let program = arc_text::parse_programs(text).remove(0).unwrap();
     let form = crate::specialise(&program).unwrap().to_string();
     // What is asked twice is evaluated once.
     let count = |name: &str| form.matches(&format!(" = {name}(")).count();

@@ -1,7 +1,8 @@
 //! An example of each derived operation, worked out by hand: for the tests, and for the example program that measures
 //! the operations.
 
-use arc_dsl::{Grid, Value, parse_value};
+use arc_dsl::{Grid, Value};
+use arc_text::parse_value;
 
 /// A call per paragraph, and after `=` its value.
 const EXAMPLES: &str = concat!(

@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use arc_cpu::batt::{NodeId, Why};
 use arc_cpu::{BailOut, Batt, Bounds, Pushed};
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, parse_functions};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value};
+use arc_text::parse_functions;
 
 use super::testing::{Example, Parameter, examples};
 use crate::language::DERIVED;

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use arc_dsl::{Grid, Pair, Task};
+use arc_dsl::Grid;
+use arc_tasks::{Pair, Task};
 use mega_batch::escaped;
 use mega_batch::search::{AttemptKind, FoundAttempt, Searched};
 

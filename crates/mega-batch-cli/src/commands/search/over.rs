@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{Grid, SubmittedGrid, SubmittedTask, Task};
+use arc_dsl::Grid;
+use arc_tasks::{SubmittedGrid, SubmittedTask, Task};
 use mega_batch::inputs::InputError;
 use mega_batch::{Submission, Submitted};
 

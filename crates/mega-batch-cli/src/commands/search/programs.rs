@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use arc_dsl::Task;
+use arc_tasks::Task;
 use mega_batch::search::{Searched, program_name};
 
 use crate::commands::output::Destination;
@@ -63,7 +63,8 @@ fn task_comment(id: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{TaskIds, parse_programs};
+    use arc_tasks::TaskIds;
+    use arc_text::parse_programs;
 
     use super::*;
 

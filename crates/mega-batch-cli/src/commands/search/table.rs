@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arc_dsl::Task;
+use arc_tasks::Task;
 use mega_batch::escaped;
 use mega_batch::search::SearchSummary;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Instant;
 
-use arc_dsl::Task;
+use arc_tasks::Task;
 use mega_batch::Notice;
 use mega_batch::escaped;
 use mega_batch::search::{SearchProgress, SearchSink, Searched};

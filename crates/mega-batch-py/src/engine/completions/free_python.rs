@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arc_dsl::{Program, Task};
+use arc_dsl::Program;
+use arc_tasks::Task;
 use mega_batch::inputs::completions;
 use mega_batch::{Batch, Job};
 use pyo3::prelude::*;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use arc_dsl::Pair;
+use arc_tasks::Pair;
 use gpu_kernels::{BailOut, Place, Pool};
 
 use crate::batch::Batch;
@@ -100,7 +100,8 @@ impl<'b> Grids<'b> {
 mod tests {
     use std::collections::HashSet;
 
-    use arc_dsl::{Grid, Task};
+    use arc_dsl::Grid;
+    use arc_tasks::Task;
 
     use super::*;
 

@@ -1,7 +1,8 @@
 use std::num::NonZeroUsize;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task, Value, builtin};
+use arc_dsl::{Grid, Limits, Operand, Primitive, ProgramBuilder, Value};
+use arc_tasks::{Pair, Task, builtin};
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
@@ -423,7 +424,7 @@ fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
 #[test]
 fn an_evaluation_past_its_rounds_goes_to_the_host_and_is_counted() {
     let text = "def solve_a(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
-    let programs = [arc_dsl::parse_programs(text).remove(0).unwrap()];
+    let programs = [arc_text::parse_programs(text).remove(0).unwrap()];
     // A round for each location, of which the device may take 256.
     let pair = |side| {
         Pair::new(
@@ -450,7 +451,7 @@ fn an_evaluation_past_its_rounds_goes_to_the_host_and_is_counted() {
 fn the_host_keeps_programs_whose_rounds_are_many_and_they_are_counted_all_the_same() {
     let text = "def solve_a(I):\n    O = vmirror(I)\n    return O\n\n\
                 def solve_b(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
-    let programs: Vec<_> = arc_dsl::parse_programs(text)
+    let programs: Vec<_> = arc_text::parse_programs(text)
         .into_iter()
         .map(Result::unwrap)
         .collect();

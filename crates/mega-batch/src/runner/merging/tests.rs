@@ -1,7 +1,9 @@
 use std::num::NonZeroUsize;
 
+use arc_dsl::Primitive;
 use arc_dsl::generate::Generator;
-use arc_dsl::{Pair, Primitive, Task, builtin, parse_programs};
+use arc_tasks::{Pair, Task, builtin};
+use arc_text::parse_programs;
 
 use super::*;
 use crate::options::Mode;

@@ -2,7 +2,8 @@
 //! a program that it accepts has the outcome that the reference gives for it alone.
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{EvalError, Grid, Interpreter, Limits, Primitive, Program, Value, builtin};
+use arc_dsl::{EvalError, Grid, Interpreter, Limits, Primitive, Program, Value};
+use arc_tasks::builtin;
 use proptest::prelude::*;
 use proptest::sample::Index;
 

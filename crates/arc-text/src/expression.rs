@@ -1,0 +1,426 @@
+//! Lowers expressions to the steps of a program.
+
+pub(super) mod operators;
+mod sequences;
+
+use arc_dsl::{BuildError, Callee, Dialect, MAX_INT, Operand, TypedPrimitive, Value};
+use smallvec::SmallVec;
+
+use arc_isa::{ContainerKind, Primitive};
+
+use crate::error::{ParseError, ParseErrorKind};
+use crate::lexer::{Token, TokenKind};
+use crate::module::lowering::{Lowering, constant};
+use crate::names;
+use crate::spelling::nearest;
+use crate::tokens::{Result, described, told};
+use crate::tree::{Argument, Expr, ExprKind, Trailer};
+
+/// A lowered expression.
+pub(super) enum Expression<'t> {
+    Operand(Operand),
+    /// The result of an inlined function, whose steps have been added.
+    Inlined(Operand),
+    /// A tuple for which no step exists yet: it may just be unpacked.
+    Tuple {
+        elements: Vec<Operand>,
+        /// Where errors point.
+        token: Token<'t>,
+    },
+    /// A call for which no step exists yet: the name of its result depends on where the call stands.
+    Call {
+        callee: Callee,
+        arguments: Box<[Operand]>,
+        /// Where errors point.
+        token: Token<'t>,
+    },
+}
+
+impl Expression<'_> {
+    /// The result of a function, or a value that needs no step.
+    pub(super) fn of(operand: Operand) -> Self {
+        match operand {
+            Operand::Slot(_) => Expression::Inlined(operand),
+            operand => Expression::Operand(operand),
+        }
+    }
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// The value of a literal.
+    pub(super) fn literal(mut self, expr: &Expr<'t>) -> Result<Value> {
+        match self.lower(expr)? {
+            Expression::Operand(operand) => constant(&operand),
+            _ => None,
+        }
+        .ok_or_else(|| self.error(expr.token, ParseErrorKind::NotLiteral))
+    }
+
+    /// Lowers an expression; all calls in it except the outermost become steps.
+    pub(super) fn lower(&mut self, expr: &Expr<'t>) -> Result<Expression<'t>> {
+        let token = expr.token;
+        let operand: Operand = match &expr.kind {
+            ExprKind::Name => return Ok(self.named(token, &[])?.0),
+            ExprKind::Word => match token.text {
+                "True" => Value::from(true).into(),
+                "False" => Value::from(false).into(),
+                _ => Value::Nothing.into(),
+            },
+            ExprKind::Integer(is_negative) => self.integer(token, *is_negative)?,
+            ExprKind::Foreign | ExprKind::List(_) => return Err(self.only_calls(token)),
+            ExprKind::Comprehension(it) => match token.text {
+                "{" => {
+                    self.hashed(&it.value)?;
+                    let elements = self.comprehension(it, true)?;
+                    return Ok(Expression::Inlined(self.set_of(token, elements)?));
+                }
+                "[" => return Err(self.only_calls(token)),
+                _ => return Err(self.only_calls(it.token)),
+            },
+            ExprKind::Paren(inner) => return self.lower(inner),
+            ExprKind::Tuple(elements) => {
+                let elements = elements.iter().map(|element| self.argument(element));
+                return Ok(tuple(elements.collect::<Result<_>>()?, token));
+            }
+            ExprKind::Set(set) => self.set(set, false)?.into(),
+            ExprKind::Signed(signed) => return self.signed(token, &signed.0, signed.1),
+            ExprKind::Operators(chain) => return self.operators(chain),
+            ExprKind::Comparisons(chain) => return self.comparisons(chain),
+            ExprKind::Logical(chain) => return self.logical(chain),
+            ExprKind::Not(inner) => return self.not(token, inner),
+            ExprKind::Conditional(parts) => return self.conditional(&parts.0, parts.1),
+            ExprKind::Lambda(function) => return self.lambda_value(function),
+            ExprKind::Trailed(trailed) => return self.trailed(&trailed.0, &trailed.1),
+        };
+        Ok(Expression::Operand(operand))
+    }
+
+    /// A value, and the calls that follow it.
+    fn trailed(&mut self, value: &Expr<'t>, trailers: &[Trailer<'t>]) -> Result<Expression<'t>> {
+        let token = value.token;
+        let list = self.indexed_list(value, trailers)?;
+        let (mut expression, used) = match (list, &value.kind, trailers) {
+            (Some((list, used)), ..) => (Expression::Inlined(list), used),
+            (None, ExprKind::Name, [Trailer::Call(arguments), ..])
+                if token.text == "frozenset" && !self.is_bound(token.text) =>
+            {
+                (Expression::of(self.frozenset(arguments)?), 1)
+            }
+            (None, ExprKind::Name, _) => self.named(token, trailers)?,
+            (None, ..) => (self.lower(value)?, 0),
+        };
+        for trailer in &trailers[used..] {
+            let arguments = match trailer {
+                Trailer::Call(arguments) => arguments,
+                Trailer::Part(part) => return Err(self.only_calls(part[0])),
+                Trailer::Index(index) => {
+                    let value = self.operand(expression)?;
+                    expression = Expression::Inlined(self.indexed(value, index.0, &index.1)?);
+                    continue;
+                }
+            };
+            let callee = self.operand(expression)?.called();
+            let callee = callee.map_err(|error| self.error(token, error.into()))?;
+            expression = self.call(token, callee, arguments)?;
+        }
+        Ok(expression)
+    }
+
+    /// An expression whose value is needed at once: a call becomes a step.
+    pub(super) fn argument(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+        let expression = self.lower(expr)?;
+        self.operand(expression)
+    }
+
+    /// The value of an expression; a call becomes a step with a generated name.
+    pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
+        match self.with_call(expression)? {
+            Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
+            Expression::Tuple { token, .. } => self.fail(token, ParseErrorKind::NotLiteral),
+            Expression::Call {
+                callee,
+                arguments,
+                token,
+            } => {
+                let name = self.generate_name();
+                self.step(token, name, callee, arguments)
+            }
+        }
+    }
+
+    /// The expression, with a tuple converted to the call that builds it: of pairs, and of one element if their number is
+    /// odd.
+    pub(super) fn with_call(&mut self, expression: Expression<'t>) -> Result<Expression<'t>> {
+        let Expression::Tuple { elements, token } = expression else {
+            return Ok(expression);
+        };
+        let (pairs, is_public) = (elements.chunks(2), self.dialect == Dialect::Public);
+        if self.scope.is_none() || (!is_public && elements.len() != 2) {
+            let found = elements.len();
+            return self.fail(token, ParseErrorKind::TupleOfVariables { found });
+        }
+        let call = |callee: Callee, arguments: [Operand; 2]| Expression::Call {
+            callee,
+            arguments: arguments.into(),
+            token,
+        };
+        let mut built = None;
+        for pair in pairs {
+            let next = match pair {
+                [a, b] if is_public => call(Primitive::Astuple.into(), [a.clone(), b.clone()]),
+                [a, b] => call(TypedPrimitive::Astuple.into(), [a.clone(), b.clone()]),
+                _ => call(
+                    Primitive::Repeat.into(),
+                    [pair[0].clone(), Value::Int(1).into()],
+                ),
+            };
+            built = Some(match built {
+                None => next,
+                Some(before) => {
+                    let both = [self.operand(before)?, self.operand(next)?];
+                    call(Primitive::Combine.into(), both)
+                }
+            });
+        }
+        built.ok_or_else(|| self.error(token, ParseErrorKind::NotLiteral))
+    }
+
+    fn integer(&self, digits: Token<'t>, is_negative: bool) -> Result<Operand> {
+        let value = match digits.kind {
+            TokenKind::Number => numeral(digits.text),
+            _ => digits.text.parse::<i32>().ok(),
+        };
+        match value {
+            Some(n) if n <= MAX_INT => Ok(Value::Int(if is_negative { -n } else { n }).into()),
+            _ => {
+                let sign = if is_negative { "-" } else { "" };
+                let found = format!("{sign}{}", told(digits.text));
+                self.fail(digits, ParseErrorKind::IntegerRange { found })
+            }
+        }
+    }
+
+    /// The error that the language has nothing for this part of Python.
+    pub(super) fn only_calls(&self, token: Token<'t>) -> ParseError {
+        let found = described(token);
+        self.error(token, ParseErrorKind::OnlyCalls { found })
+    }
+
+    /// The error for an unknown name.
+    pub(super) fn unknown(&self, token: Token<'t>, is_called: bool) -> ParseErrorKind {
+        let name = told(token.text);
+        if self.scope.is_none() && is_called {
+            return ParseErrorKind::NotLiteral;
+        }
+        if let Some(&line) = self.scope.as_ref().and_then(|it| it.sets.get(token.text)) {
+            return ParseErrorKind::UsedBeforeSet { name, line };
+        }
+        let variables = self
+            .scope
+            .iter()
+            .flat_map(|scope| scope.builder.variables());
+        let chosen = self
+            .module
+            .filter(|module| module.is_chosen(self.dialect))
+            .map(|_| self.dialect);
+        let other = self.module.and_then(|module| {
+            let mut others = Dialect::ALL.iter().copied();
+            others.find(|&other| names::known(other, module.ours(token.text)).is_some())
+        });
+        let own = self.module.and_then(|module| {
+            let mut others = module.globals.starred_others();
+            others.find_map(|others| others.get(token.text).cloned())
+        });
+        let constants = names::constants(self.dialect).filter(|_| !is_called);
+        let known = variables.chain(constants);
+        let known = known.chain(names::primitives(self.dialect));
+        ParseErrorKind::Unknown {
+            name,
+            is_called,
+            dialect: chosen,
+            other,
+            own,
+            nearest: nearest(token.text, known),
+        }
+    }
+
+    /// A call of `callee`, which stands at `token`.
+    fn call(
+        &mut self,
+        token: Token<'t>,
+        callee: Callee,
+        given: &[Argument<'t>],
+    ) -> Result<Expression<'t>> {
+        if self.scope.is_none() {
+            return self.fail(token, ParseErrorKind::NotLiteral);
+        }
+        let mut arguments = Vec::with_capacity(given.len());
+        let mut keywords = Keywords::default();
+        let loop_function = match callee {
+            Callee::Primitive(primitive) => primitive.loop_function(),
+            _ => None,
+        };
+        let outer = self.is_only_called;
+        for Argument { keyword, value } in given {
+            let Some(keyword) = *keyword else {
+                self.is_only_called = loop_function == Some(arguments.len());
+                self.hashed_by(callee, arguments.len(), value)?;
+                arguments.push(self.argument(value)?);
+                continue;
+            };
+            let primitive = match callee {
+                Callee::Primitive(primitive) => primitive,
+                Callee::Typed(primitive) => {
+                    return self.fail(keyword, ParseErrorKind::KeywordForTyped { primitive });
+                }
+                Callee::Slot(_) => {
+                    let callee = told(token.text);
+                    return self.fail(keyword, ParseErrorKind::KeywordForVariable { callee });
+                }
+            };
+            let place = keywords
+                .place(primitive, keyword.text, arguments.len())
+                .map_err(|kind| self.error(keyword, kind))?;
+            self.is_only_called = loop_function == Some(place);
+            self.hashed_by(callee, place, value)?;
+            keywords.given[place] = Some(self.argument(value)?);
+        }
+        self.is_only_called = outer;
+        if let Callee::Primitive(primitive) = callee {
+            let expected = primitive.parameters().len();
+            let found = arguments.len() + keywords.count();
+            if found != expected {
+                let error = BuildError::ArgumentCount {
+                    primitive,
+                    expected,
+                    found,
+                };
+                return self.fail(token, error.into());
+            }
+        }
+        // There is one argument for each parameter: positional ones first, then those by keyword.
+        arguments.extend(keywords.given.into_iter().flatten());
+        Ok(Expression::Call {
+            callee,
+            arguments: arguments.into(),
+            token,
+        })
+    }
+
+    /// `{a, b}`, or the `frozenset` of it.
+    pub(super) fn set(&mut self, set: &(Vec<Expr<'t>>, bool), is_frozen: bool) -> Result<Value> {
+        let elements = self.displayed(&set.0)?;
+        // A display of names adds its elements one by one, and only `frozenset` copies that set.
+        if set.1 && !is_frozen {
+            return Ok(Value::set(elements));
+        }
+        if set.0.len() > 2 && !set.1 {
+            return Ok(Value::of_display(self.displayed_first(elements), false));
+        }
+        Ok(Value::of_display(elements, set.1))
+    }
+
+    /// The elements of a display that is a constant, as CPython keeps it.
+    pub(super) fn displayed_first(&self, elements: Vec<Value>) -> Vec<Value> {
+        match self.module {
+            Some(module) => module.displayed_first(elements),
+            None => elements,
+        }
+    }
+
+    /// The elements of a display of constants.
+    pub(super) fn displayed(&mut self, elements: &[Expr<'t>]) -> Result<Vec<Value>> {
+        let elements = elements.iter().map(|element| {
+            self.hashed(element)?;
+            let value = constant(&self.argument(element)?);
+            value.ok_or_else(|| self.error(element.token, ParseErrorKind::SetOfVariables))
+        });
+        elements.collect()
+    }
+
+    /// `frozenset()`, or `frozenset` of a container.
+    pub(super) fn frozenset(&mut self, arguments: &[Argument<'t>]) -> Result<Operand> {
+        let argument = match arguments {
+            [] => return Ok(Value::empty_set().into()),
+            [argument] if argument.keyword.is_none() => argument,
+            [.., last] => {
+                let at = last.keyword.unwrap_or(last.value.token);
+                return Err(self.expects(at, "one container alone"));
+            }
+        };
+        let value = self.frozenset_of(&argument.value)?;
+        let Some(value) = constant(&value) else {
+            return Ok(value);
+        };
+        let Some(elements) = value.as_container() else {
+            let found = value.kind().to_string();
+            let expected = "elements in `{` and `}`";
+            let kind = ParseErrorKind::Expected { expected, found };
+            return self.fail(argument.value.token, kind);
+        };
+        if elements.kind == ContainerKind::Set {
+            return Ok(value.into());
+        }
+        let elements = elements.iter().map(std::borrow::Cow::into_owned);
+        Ok(Value::set(elements).into())
+    }
+}
+
+/// The value of an integer in hexadecimal, octal or binary digits, or with underscores.
+pub(super) fn numeral(text: &str) -> Option<i32> {
+    let lower = text.to_ascii_lowercase();
+    let (radix, digits) = match lower.get(..2) {
+        Some("0x") => (16, &lower[2..]),
+        Some("0o") => (8, &lower[2..]),
+        Some("0b") => (2, &lower[2..]),
+        _ => (10, &lower[..]),
+    };
+    let is_wrong = digits.starts_with('_') || digits.ends_with('_') || digits.contains("__");
+    let digits = digits.replace('_', "");
+    let value = i32::from_str_radix(&digits, radix).ok();
+    value.filter(|_| !is_wrong && (radix != 10 || !digits.starts_with('0')))
+}
+
+/// The keyword arguments of a call.
+#[derive(Default)]
+struct Keywords {
+    /// By index of the parameter; empty until the first one is given.
+    given: SmallVec<[Option<Operand>; 4]>,
+}
+
+impl Keywords {
+    fn count(&self) -> usize {
+        self.given.iter().flatten().count()
+    }
+
+    /// The index of parameter `name`, if it has no argument yet; `before` arguments are positional.
+    fn place(
+        &mut self,
+        primitive: Primitive,
+        name: &str,
+        before: usize,
+    ) -> std::result::Result<usize, ParseErrorKind> {
+        let parameters = primitive.parameters();
+        self.given.resize(parameters.len(), None);
+        match parameters
+            .iter()
+            .position(|(parameter, _)| *parameter == name)
+        {
+            Some(place) if place >= before && self.given[place].is_none() => Ok(place),
+            place => Err(ParseErrorKind::KeywordOfFunction {
+                function: primitive.to_string(),
+                primitive: Some(primitive),
+                name: told(name),
+                is_twice: place.is_some(),
+            }),
+        }
+    }
+}
+
+/// These elements as a tuple: a literal if they are known before the program runs.
+pub(super) fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
+    match elements.iter().map(constant).collect() {
+        Some(values) => Expression::Operand(Value::tuple(values).into()),
+        None => Expression::Tuple { elements, token },
+    }
+}

@@ -1,0 +1,595 @@
+//! Lowers comprehensions, indices, and calls of Python's built-in functions.
+//!
+//! The DSL has no lists and no generators. Where only the elements of one are taken, as by `tuple(..)`, the tuple of its
+//! elements gives the same.
+
+use std::borrow::Cow;
+
+use std::sync::LazyLock;
+
+use arc_dsl::{Callee, Container, Dialect, Operand, Program, Slot, Value};
+use arc_isa::{ContainerKind, Primitive, ValueType};
+
+use crate::error::{ParseError, ParseErrorKind};
+use crate::expression::{Expression, tuple};
+use crate::lexer::Token;
+use crate::module::lowering::{LocalFunction, Lowering, constant};
+use crate::names::BUILTINS;
+use crate::parse_functions;
+use crate::statements::Parameter;
+use crate::tokens::{Result, described};
+use crate::tree::{Argument, Comprehension, Expr, ExprKind, StatementKind, Trailer};
+
+/// Functions of the DSL that give what Python's functions do.
+static DERIVED: LazyLock<Vec<Program>> = LazyLock::new(|| {
+    let functions = parse_functions(include_str!("derived.py"));
+    functions.into_iter().flatten().collect()
+});
+
+/// What Python makes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// A value of the DSL.
+    Value,
+    /// A list, or what has a length and indices as one: here the tuple of its elements.
+    List,
+    /// What can only be iterated over: here the tuple of its elements, too.
+    Iterator,
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// Whether a name that nothing else is bound to is a function of Python that can be lowered here.
+    pub(crate) fn is_builtin(&self, name: &str) -> bool {
+        self.scope.is_some() && self.dialect == Dialect::Public && BUILTINS.contains(&name)
+    }
+
+    /// A call of a function of Python that gives a value of the DSL.
+    pub(crate) fn builtin(
+        &mut self,
+        token: Token<'t>,
+        arguments: &[Argument<'t>],
+    ) -> Result<Expression<'t>> {
+        let (value, made) = self.call_of_builtin(token, arguments)?;
+        if made == Made::Value {
+            return Ok(Expression::of(value));
+        }
+        let expected = "`tuple(..)` or another call around it that takes only its elements";
+        Err(self.expects(token, expected))
+    }
+
+    /// A call of a function of Python.
+    fn call_of_builtin(
+        &mut self,
+        token: Token<'t>,
+        arguments: &[Argument<'t>],
+    ) -> Result<(Operand, Made)> {
+        let (mut given, mut keywords) = (Vec::new(), Vec::new());
+        for Argument { keyword, value } in arguments {
+            match keyword {
+                Some(keyword) => keywords.push((*keyword, value)),
+                None => given.push(value),
+            }
+        }
+        let name = token.text;
+        Ok(match (name, &given[..], &keywords[..]) {
+            ("sorted", [of], keywords) => (self.sorted(token, of, keywords)?, Made::List),
+            ("min" | "max", [of], keywords) => (self.extreme(token, of, keywords)?, Made::Value),
+            ("min" | "max", [first, rest @ ..], []) => {
+                let mut extreme = self.argument(first)?;
+                for next in rest {
+                    let next = self.argument(next)?;
+                    extreme = self.derived(token, name, &[extreme, next])?;
+                }
+                (extreme, Made::Value)
+            }
+            ("frozenset", ..) => (self.frozenset(arguments)?, Made::Value),
+            ("tuple", [], []) => (Value::tuple(Vec::new()).into(), Made::Value),
+            ("tuple", [of], []) => (self.tuple_of(of)?, Made::Value),
+            ("list", [of], []) => (self.tuple_of(of)?, Made::List),
+            ("abs", [of], []) => {
+                let of = self.argument(of)?;
+                (self.derived(token, name, &[of])?, Made::Value)
+            }
+            ("len", [of], []) => {
+                let (elements, made) = self.sequence(of)?;
+                if made == Made::Iterator {
+                    return Err(self.expects(of.token, "what has a length"));
+                }
+                (self.derived(token, name, &[elements])?, Made::Value)
+            }
+            ("sum", [of], []) => (self.sum(token, of)?, Made::Value),
+            ("enumerate", [of], []) => {
+                let elements = self.tuple_of(of)?;
+                (self.derived(token, name, &[elements])?, Made::Iterator)
+            }
+            ("reversed", [of], []) => {
+                let (elements, made) = self.sequence(of)?;
+                match made {
+                    Made::Iterator => return Err(self.expects(of.token, "what can be reversed")),
+                    Made::List => {}
+                    Made::Value => {
+                        self.certainly_tuple(&elements, of.token, SURE_TO_REVERSE)?;
+                    }
+                }
+                (self.mirrored(token, elements)?, Made::Iterator)
+            }
+            ("range", bounds, []) if (1..=3).contains(&bounds.len()) => {
+                let bounds = bounds.iter().map(|bound| self.argument(bound));
+                let mut bounds = bounds.collect::<Result<Vec<_>>>()?;
+                if bounds.len() == 1 {
+                    bounds.insert(0, Value::Int(0).into());
+                }
+                bounds.resize(3, Value::Int(1).into());
+                let name = self.generate_name();
+                let range = self.step(token, name, Primitive::Interval.into(), bounds.into())?;
+                (range, Made::List)
+            }
+            ("zip", [a, b], []) => {
+                let (a, b) = (self.elements(a)?, self.elements(b)?);
+                (self.made(token, Primitive::Pair, [a, b])?, Made::Iterator)
+            }
+            _ => return Err(self.expects(token, "arguments as the function is supported with")),
+        })
+    }
+
+    /// The call of a function that is derived.
+    pub(super) fn derived(
+        &mut self,
+        token: Token<'t>,
+        name: &str,
+        given: &[Operand],
+    ) -> Result<Operand> {
+        let mut functions = DERIVED.iter();
+        match functions.find(|function| function.name() == name) {
+            Some(function) => self.steps_of(token, function, given),
+            None => Err(self.only_calls(token)),
+        }
+    }
+
+    /// A value, or the tuple of the elements of what is a list or a generator in Python.
+    fn sequence(&mut self, expr: &Expr<'t>) -> Result<(Operand, Made)> {
+        match &expr.kind {
+            ExprKind::Paren(inner) => return self.sequence(inner),
+            ExprKind::List(elements) => {
+                let elements = elements.iter().map(|element| self.argument(element));
+                let elements = tuple(elements.collect::<Result<_>>()?, expr.token);
+                return Ok((self.operand(elements)?, Made::List));
+            }
+            ExprKind::Comprehension(it) if expr.token.text != "{" => {
+                let is_list = expr.token.text == "[";
+                let made = if is_list { Made::List } else { Made::Iterator };
+                return Ok((self.comprehension(it, true)?, made));
+            }
+            ExprKind::Trailed(trailed) => {
+                if let (name, [Trailer::Call(arguments)]) = (&trailed.0, &trailed.1[..])
+                    && self.means_builtin(name)
+                {
+                    return self.call_of_builtin(name.token, arguments);
+                }
+            }
+            _ => {}
+        }
+        Ok((self.argument(expr)?, Made::Value))
+    }
+
+    /// Whether an expression is the name of a function of Python, which nothing else is bound to.
+    fn means_builtin(&self, name: &Expr<'t>) -> bool {
+        let text = name.token.text;
+        matches!(name.kind, ExprKind::Name) && self.is_builtin(text) && !self.is_bound(text)
+    }
+
+    /// Whether the program or the text binds a name.
+    pub(super) fn is_bound(&self, name: &str) -> bool {
+        self.scope.as_ref().is_some_and(|scope| {
+            scope.builder.variable(name).is_some()
+                || scope.functions.contains_key(name)
+                || scope.imported.contains_key(name)
+                || scope.sets.contains_key(name)
+        }) || self.module.is_some_and(|module| {
+            let bound = module.globals.get(self.dialect, name, self.at);
+            bound.is_some() || module.ours(name) != name
+        })
+    }
+
+    /// A function of Python as a value: that of one argument.
+    pub(crate) fn builtin_value(&mut self, token: Token<'t>) -> Result<Expression<'t>> {
+        if token.text == "len" {
+            return Ok(Expression::Operand(Primitive::Size.into()));
+        }
+        // A keyword is no name.
+        let argument = Token {
+            text: "lambda",
+            ..token
+        };
+        let parameter = Parameter::named(argument, argument.text.to_owned());
+        let arguments = [Argument {
+            keyword: None,
+            value: Expr {
+                token: argument,
+                kind: ExprKind::Name,
+            },
+        }];
+        let function = self.local(token, vec![parameter], &[], None, |lowering| {
+            let made = lowering.builtin(token, &arguments)?;
+            lowering.operand(made)
+        });
+        let function = function.map_err(|_| self.expects(token, "a function of the DSL"))?;
+        Ok(Expression::Inlined(self.value_of(token, &function)?))
+    }
+
+    /// Checks that an element of a set can be hashed.
+    pub(super) fn hashed(&self, element: &Expr<'t>) -> Result<()> {
+        if self.is_set(element) {
+            return self.fail(element.token, ParseErrorKind::Unhashable);
+        }
+        Ok(())
+    }
+
+    /// Checks that an argument can be hashed, if that is what a call makes of it or of what it returns.
+    pub(super) fn hashed_by(&self, callee: Callee, place: usize, value: &Expr<'t>) -> Result<()> {
+        let Callee::Primitive(primitive) = callee else {
+            return Ok(());
+        };
+        match (primitive, &value.kind) {
+            (Primitive::Initset | Primitive::Insert, _) if place == 0 => self.hashed(value),
+            (_, ExprKind::Lambda(function)) if primitive.loop_function() == Some(place) => {
+                let mut statements = function.body.statements.iter();
+                statements.try_for_each(|statement| match &statement.kind {
+                    StatementKind::Return(value) => self.hashed(value),
+                    _ => Ok(()),
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A container of the elements that Python iterates over.
+    pub(super) fn elements(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+        Ok(self.sequence(expr)?.0)
+    }
+
+    /// The tuple of the elements that Python iterates over.
+    fn tuple_of(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+        let elements = self.elements(expr)?;
+        self.as_tuple(expr.token, elements)
+    }
+
+    fn as_tuple(&mut self, token: Token<'t>, elements: Operand) -> Result<Operand> {
+        match self.certain(&elements, token).and_then(|ty| ty.container()) {
+            Some(ContainerKind::Tuple) => Ok(elements),
+            _ => self.made(token, Primitive::Totuple, [elements]),
+        }
+    }
+
+    /// The set of these elements, which are added one after the other.
+    pub(crate) fn set_of(&mut self, token: Token<'t>, tuple: Operand) -> Result<Operand> {
+        self.derived(token, "frozenset_of", &[tuple])
+    }
+
+    /// `frozenset(..)` of what is not known before the program runs.
+    pub(crate) fn frozenset_of(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+        let token = expr.token;
+        // Python copies a set into another one, which may have another order.
+        if matches!(expr.kind, ExprKind::Comprehension(_)) && token.text == "{" {
+            return Err(self.expects(token, "a comprehension without the braces"));
+        }
+        if let ExprKind::Set(set) = &expr.kind {
+            return Ok(self.set(set, true)?.into());
+        }
+        if let ExprKind::Comprehension(it) = &expr.kind {
+            self.hashed(&it.value)?;
+        }
+        let (value, made) = self.sequence(expr)?;
+        if made != Made::Value {
+            return self.set_of(token, value);
+        }
+        let kind = self.certain(&value, token).and_then(|ty| ty.container());
+        if kind == Some(ContainerKind::Set) && self.has_sets() {
+            return Err(self.expects(
+                token,
+                "the braces or the comprehension itself, as Python copies a set",
+            ));
+        }
+        if constant(&value).is_some() {
+            return Ok(value);
+        }
+        match kind {
+            Some(ContainerKind::Tuple) => self.set_of(token, value),
+            Some(ContainerKind::Set) => Ok(value),
+            None => Err(self.expects(
+                token,
+                "what is a tuple or a set whatever the grid is, as `frozenset(first(I))`",
+            )),
+        }
+    }
+
+    /// Whether there is a set in the text that is no `frozenset` at once.
+    fn has_sets(&self) -> bool {
+        let mut before = [""; 2];
+        self.tokens.iter().any(|token| {
+            let is_set = token.text == "{" && before != ["frozenset", "("];
+            before = [before[1], token.text];
+            is_set
+        })
+    }
+
+    /// `sorted(of, key=.., reverse=..)`
+    fn sorted(
+        &mut self,
+        token: Token<'t>,
+        of: &Expr<'t>,
+        keywords: &[(Token<'t>, &Expr<'t>)],
+    ) -> Result<Operand> {
+        let mut elements = self.elements(of)?;
+        let element = self.element_type(&elements, token);
+        let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
+        for (keyword, value) in keywords {
+            match (keyword.text, &value.kind) {
+                ("key", _) => key = self.key(value, element.clone())?,
+                ("reverse", ExprKind::Word) if value.token.text != "None" => {
+                    is_reversed = value.token.text == "True";
+                }
+                _ => return Err(self.expects(*keyword, "`key=..` or `reverse=True`")),
+            }
+        }
+        if is_reversed {
+            // Equal elements keep their order.
+            elements = self.as_tuple(token, elements)?;
+            elements = self.mirrored(token, elements)?;
+        }
+        let sorted = self.made(token, Primitive::Order, [elements, key])?;
+        let sorted = self.typed(sorted, element.map(ValueType::tuple_of));
+        if is_reversed {
+            return self.mirrored(token, sorted);
+        }
+        Ok(sorted)
+    }
+
+    /// A tuple backwards.
+    fn mirrored(&mut self, token: Token<'t>, elements: Operand) -> Result<Operand> {
+        let ty = self.element_type(&elements, token);
+        let mirrored = self.made(token, Primitive::Hmirror, [elements])?;
+        Ok(self.typed(mirrored, ty.map(ValueType::tuple_of)))
+    }
+
+    /// `min(of, key=..)` or `max(of, key=..)`; `default=0` is what `minimum` and `maximum` have.
+    fn extreme(
+        &mut self,
+        token: Token<'t>,
+        of: &Expr<'t>,
+        keywords: &[(Token<'t>, &Expr<'t>)],
+    ) -> Result<Operand> {
+        let elements = self.elements(of)?;
+        let element = self.element_type(&elements, token);
+        let (of_default, of_key) = match token.text {
+            "min" => (Primitive::Minimum, Primitive::Argmin),
+            _ => (Primitive::Maximum, Primitive::Argmax),
+        };
+        let key = match keywords {
+            [] => Primitive::Identity.into(),
+            [(name, key)] if name.text == "key" => self.key(key, element.clone())?,
+            [(name, value)] if name.text == "default" && value.token.text == "0" => {
+                return self.made(token, of_default, [elements]);
+            }
+            [(name, _), ..] => return Err(self.expects(*name, "`key=..` or `default=0` alone")),
+        };
+        let extreme = self.made(token, of_key, [elements, key])?;
+        Ok(self.typed(extreme, element))
+    }
+
+    /// The type of the elements of a container, if it is certain.
+    fn element_type(&mut self, elements: &Operand, token: Token<'t>) -> Option<ValueType> {
+        self.certain(elements, token)?.element()
+    }
+
+    /// What `key=` is: a function that is only called, with elements of this type, or `None`.
+    fn key(&mut self, expr: &Expr<'t>, element: Option<ValueType>) -> Result<Operand> {
+        if matches!(expr.kind, ExprKind::Word) && expr.token.text == "None" {
+            return Ok(Primitive::Identity.into());
+        }
+        let outer = std::mem::replace(&mut self.is_only_called, true);
+        self.element = element.filter(|_| matches!(expr.kind, ExprKind::Lambda(_)));
+        let function = self.argument(expr);
+        self.element = None;
+        self.is_only_called = outer;
+        function
+    }
+
+    /// `sum(of)`
+    fn sum(&mut self, token: Token<'t>, of: &Expr<'t>) -> Result<Operand> {
+        if let ExprKind::Comprehension(it) = &of.kind
+            && matches!(it.value.kind, ExprKind::Integer(false))
+            && it.value.token.text == "1"
+            && of.token.text != "{"
+        {
+            let counted = self.comprehension(it, false)?;
+            return self.derived(token, "len", &[counted]);
+        }
+        let elements = self.tuple_of(of)?;
+        self.derived(token, "sum", &[elements])
+    }
+
+    /// The tuple of the elements of a comprehension; without its value, of those of the container that it takes.
+    pub(crate) fn comprehension(
+        &mut self,
+        it: &Comprehension<'t>,
+        has_value: bool,
+    ) -> Result<Operand> {
+        if self.scope.is_none() || self.dialect != Dialect::Public {
+            return Err(self.only_calls(it.token));
+        }
+        let elements = match &it.container.kind {
+            // Python makes a constant of it: a set to which the elements of a first one were added in its order.
+            ExprKind::Set(set) if !set.1 => {
+                let elements = self.displayed(&set.0)?;
+                let first = Value::set(self.displayed_first(elements));
+                let elements = first.as_container().into_iter().flat_map(Container::iter);
+                Value::set(elements.map(Cow::into_owned)).into()
+            }
+            _ => self.elements(&it.container)?,
+        };
+        let ty = self.certain(&elements, it.token);
+        let element = ty.and_then(|ty| ty.element());
+        let mut elements = self.as_tuple(it.token, elements)?;
+        if let Some(condition) = &it.condition {
+            let (condition, _) = self.of_element(it, condition, element.as_ref())?;
+            elements = self.made(it.token, Primitive::Sfilter, [elements, condition])?;
+            elements = self.typed(elements, element.clone().map(ValueType::tuple_of));
+        }
+        let is_element = matches!(it.value.kind, ExprKind::Name)
+            && matches!(it.names[..], [name] if name.text == it.value.token.text && !it.are_elements);
+        if is_element || !has_value {
+            return Ok(elements);
+        }
+        let (value, ty) = self.of_element(it, &it.value, element.as_ref())?;
+        elements = self.made(it.token, Primitive::Apply, [value, elements])?;
+        Ok(self.typed(elements, ty.map(ValueType::tuple_of)))
+    }
+
+    /// An expression as a function of the element of a comprehension, and its type if that is certain.
+    fn of_element(
+        &mut self,
+        it: &Comprehension<'t>,
+        value: &Expr<'t>,
+        element: Option<&ValueType>,
+    ) -> Result<(Operand, Option<ValueType>)> {
+        let mut used = Vec::new();
+        value.names(&mut |name| used.push(name));
+        used.retain(|name| it.names.iter().all(|own| own.text != name.text));
+        let own = if it.are_elements {
+            &[][..]
+        } else {
+            &it.names[..]
+        };
+        // No name can be equal to the word `for`.
+        let name = own.first().copied().unwrap_or(it.token);
+        let parameter = Parameter::named(name, self.input_name(name, 0));
+        let mut ty = None;
+        let function = self.local(it.token, vec![parameter], &used, None, |lowering| {
+            let input = Operand::Slot(Slot::at(0));
+            lowering.typed(input.clone(), element.cloned());
+            if it.are_elements {
+                let pair = Expression::Inlined(input);
+                let parts = lowering.taken_apart(pair, it.names.len(), it.names[0])?;
+                for (name, part) in it.names.iter().zip(parts) {
+                    if let (Operand::Slot(slot), Some(scope)) = (part, &mut lowering.scope) {
+                        scope.builder.alias(name.text, slot);
+                    }
+                }
+            }
+            let value = lowering.argument(value)?;
+            ty = lowering.certain(&value, it.token);
+            Ok(value)
+        })?;
+        Ok((self.called_only(it.token, &function)?, ty))
+    }
+
+    fn called_only(&mut self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Operand> {
+        let outer = std::mem::replace(&mut self.is_only_called, true);
+        let value = self.value_of(token, function);
+        self.is_only_called = outer;
+        value
+    }
+
+    /// `value[index]` or `value[::-1]`
+    pub(crate) fn indexed(
+        &mut self,
+        value: Operand,
+        token: Token<'t>,
+        index: &[Option<Expr<'t>>],
+    ) -> Result<Operand> {
+        if self.scope.is_none() || self.dialect != Dialect::Public {
+            return Err(self.only_calls(token));
+        }
+        let element = self
+            .certainly_tuple(&value, token, SURE_TO_INDEX)?
+            .element();
+        let at = match index {
+            [Some(at)] => at,
+            [None, None, Some(step)]
+                if matches!(step.kind, ExprKind::Integer(true)) && step.token.text == "1" =>
+            {
+                return self.mirrored(token, value);
+            }
+            _ => return Err(self.expects(token, "an index or `[::-1]`")),
+        };
+        let place = self.argument(at)?;
+        if self.certain(&place, at.token) != Some(ValueType::Int) {
+            let expected = "an index that is an integer whatever the grid is";
+            return Err(self.expects(at.token, expected));
+        }
+        let found = match constant(&place) {
+            Some(Value::Int(0)) => self.made(token, Primitive::First, [value])?,
+            Some(Value::Int(-1)) => self.made(token, Primitive::Last, [value])?,
+            _ => self.derived(token, "element", &[value, place])?,
+        };
+        Ok(self.typed(found, element))
+    }
+
+    /// The list that an index follows, if there is one, and how many of the trailers belong to it.
+    pub(crate) fn indexed_list(
+        &mut self,
+        value: &Expr<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<Option<(Operand, usize)>> {
+        let (list, used) = match (&value.kind, trailers) {
+            (ExprKind::List(_) | ExprKind::Comprehension(_), [Trailer::Index(_), ..]) => {
+                (self.sequence(value)?, 0)
+            }
+            (_, [Trailer::Call(arguments), Trailer::Index(_), ..]) if self.means_builtin(value) => {
+                (self.call_of_builtin(value.token, arguments)?, 1)
+            }
+            _ => return Ok(None),
+        };
+        if list.1 == Made::Iterator {
+            return Err(self.expects(value.token, "what has indices"));
+        }
+        Ok(Some((list.0, used)))
+    }
+
+    /// The type of a value, which has to be a tuple whatever the grid is.
+    fn certainly_tuple(
+        &mut self,
+        value: &Operand,
+        token: Token<'t>,
+        expected: &'static str,
+    ) -> Result<ValueType> {
+        let ty = self.certain(value, token);
+        ty.filter(|ty| ty.container() == Some(ContainerKind::Tuple))
+            .ok_or_else(|| self.expects(token, expected))
+    }
+
+    pub(crate) fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {
+        let found = described(token);
+        self.error(token, ParseErrorKind::Expected { expected, found })
+    }
+
+    /// Adds a step with a generated name.
+    pub(crate) fn made<const N: usize>(
+        &mut self,
+        token: Token<'t>,
+        callee: impl Into<Callee>,
+        arguments: [Operand; N],
+    ) -> Result<Operand> {
+        let name = self.generate_name();
+        self.step(token, name, callee.into(), arguments.into())
+    }
+}
+
+const SURE_TO_INDEX: &str = "before `[` what is a tuple whatever the grid is, as the grid, its rows or `tuple(..)` (`first(x)` \
+                             takes any)";
+const SURE_TO_REVERSE: &str =
+    "what is a tuple whatever the grid is, as the grid, its rows or `tuple(..)`";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_derived_function_is_read() {
+        assert_eq!(
+            DERIVED.len(),
+            include_str!("derived.py").matches("\ndef ").count()
+        );
+    }
+}

@@ -1,0 +1,332 @@
+//! Functions that a program defines within itself: `lambda`, and `def` below its first line.
+//!
+//! Such a function may use variables of the enclosing program, which become additional inputs after its parameters.
+//! Python looks such a name up when the function is called, so a call passes the variable's current value. A function
+//! value is created with the values at that point, so setting such a variable again is an error.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use arc_dsl::{Operand, Slot, Value};
+
+use crate::error::ParseErrorKind;
+use crate::expression::Expression;
+use crate::globals::Binding;
+use crate::lexer::Token;
+use crate::module::lowering::{KnownType, LocalFunction, Lowering};
+use crate::statements::Parameter;
+use crate::syntax::MAX_NESTING;
+use crate::tokens::{Result, told};
+use crate::tree::{Function, Trailer, names_set};
+
+/// What a function uses of the enclosing scope.
+#[derive(Debug, Default)]
+struct Captures<'t> {
+    captured: Vec<&'t str>,
+    functions: HashMap<&'t str, LocalFunction<'t>>,
+    imported: HashMap<&'t str, (u32, Binding<'t>)>,
+    /// Names that are not variables of the enclosing scope.
+    others: Vec<&'t str>,
+}
+
+impl<'t> Lowering<'_, 't> {
+    /// A function that a program defines.
+    pub(super) fn define(&mut self, name: Token<'t>, function: &Function<'t>) -> Result<()> {
+        let function = self.local_function(name, function)?;
+        let is_around_itself = function.captured.contains(&name.text);
+        self.sets(name)?;
+        self.is_own_name(name)?;
+        if is_around_itself {
+            let kind = ParseErrorKind::Unusable {
+                name: told(name.text),
+                line: name.line,
+                why: "it calls itself".to_owned(),
+            };
+            return self.fail(name, kind);
+        }
+        self.forget_import(name);
+        if let Some(scope) = &mut self.scope {
+            scope.functions.insert(name.text, function);
+        }
+        Ok(())
+    }
+
+    /// `lambda parameters: value` as a value.
+    pub(super) fn lambda_value(&mut self, function: &Function<'t>) -> Result<Expression<'t>> {
+        let token = function.name;
+        if self.scope.is_none() {
+            return Err(self.expects(token, "a value"));
+        }
+        let function = self.local_function(token, function)?;
+        self.freeze(&function.frozen, token);
+        let value = self.value_of(token, &function)?;
+        Ok(Expression::Inlined(value))
+    }
+
+    /// A function within the current one, which errors refer to by `name`.
+    fn local_function(
+        &mut self,
+        name: Token<'t>,
+        function: &Function<'t>,
+    ) -> Result<LocalFunction<'t>> {
+        let element = self.element.take();
+        let parameters = self.parameters(&function.parameters)?;
+        let (mut used, mut own) = (Vec::new(), Vec::new());
+        function.names(&mut |name| used.push(name));
+        names_set(&function.body.statements, &mut |name| own.push(name));
+        let is_own = |name: &str| own.iter().any(|it| it.text == name);
+        let local = self.local(name, parameters, &used, Some(&own), |lowering| {
+            if function.parameters.len() == 1 {
+                lowering.typed(Operand::Slot(Slot::INPUT), element);
+            }
+            let output = lowering.body(&function.body)?;
+            output.ok_or_else(|| {
+                let name = told(name.text);
+                lowering.error(function.name, ParseErrorKind::NoReturn { name })
+            })
+        });
+        local.map_err(|mut error| {
+            // Python looks it up when the function is called.
+            if let ParseErrorKind::UsedBeforeSet { name: used, line } = &error.kind
+                && !is_own(used)
+            {
+                let (used, line) = (used.clone(), *line);
+                error.kind = if used == name.text {
+                    let why = "it calls itself".to_owned();
+                    ParseErrorKind::Unusable {
+                        name: used,
+                        line,
+                        why,
+                    }
+                } else {
+                    ParseErrorKind::SetBelow { name: used, line }
+                };
+            }
+            error
+        })
+    }
+
+    /// A use of a local function: a call, or the function as a value; and how many of the trailers belong to it.
+    pub(super) fn of_local(
+        &mut self,
+        token: Token<'t>,
+        function: &LocalFunction<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
+        self.freeze(&function.frozen, token);
+        let [Trailer::Call(arguments), ..] = trailers else {
+            return Ok((Expression::Inlined(self.value_of(token, function)?), 0));
+        };
+        let mut arguments = self.arguments_of(token, &function.parsed, arguments)?;
+        arguments.extend(self.captured_by(token, function)?);
+        let operand = self.steps_of(token, &function.parsed.program, &arguments)?;
+        Ok((Expression::Inlined(operand), 1))
+    }
+
+    /// A function as a value; freezes the names that it captures.
+    pub(super) fn value_of(
+        &mut self,
+        token: Token<'t>,
+        function: &LocalFunction<'t>,
+    ) -> Result<Operand> {
+        let captured = self.captured_by(token, function)?;
+        if !self.is_only_called {
+            self.freeze(&function.captured, token);
+        }
+        let parameters = function.parsed.parameters.len();
+        let mut given = vec![None; parameters];
+        given.extend(captured.into_iter().map(Some));
+        self.as_value(token, &function.parsed, &given)
+    }
+
+    /// A function without needed parameters, as a function value: of the first input of the enclosing program if it
+    /// captures that, otherwise of an ignored argument.
+    pub(super) fn value_of_input(
+        &mut self,
+        token: Token<'t>,
+        function: &LocalFunction<'t>,
+    ) -> Result<Operand> {
+        let captured = self.captured_by(token, function)?;
+        let mut given: Vec<_> = captured.into_iter().map(Some).collect();
+        let input = given
+            .iter()
+            .position(|it| *it == Some(Operand::Slot(Slot::INPUT)));
+        match input {
+            Some(at) => {
+                given[at] = None;
+                given.insert(0, Some(Value::Int(0).into()));
+            }
+            None => given.insert(0, None),
+        }
+        self.as_value(token, &function.parsed, &given)
+    }
+
+    /// The result of a function that does not depend on its arguments and needs no steps; `None` for any other
+    /// function.
+    pub(super) fn known_value(
+        &self,
+        token: Token<'t>,
+        function: &LocalFunction<'t>,
+    ) -> Result<Option<Operand>> {
+        let program = &function.parsed.program;
+        if !program.steps().is_empty() {
+            return Ok(None);
+        }
+        let captured = self.captured_by(token, function)?;
+        let parameters = function.parsed.parameters.len();
+        Ok(match program.output() {
+            Operand::Slot(slot) => captured.into_iter().nth(slot.index() - parameters),
+            other => Some(other.clone()),
+        })
+    }
+
+    /// Records that these names must not be set again, because of what is at a token.
+    pub(super) fn freeze(&mut self, names: &[&'t str], token: Token<'t>) {
+        if let Some(scope) = &mut self.scope {
+            for name in names {
+                scope.frozen.entry(name).or_insert(token.line);
+            }
+        }
+    }
+
+    /// The current values of the variables that a function captures.
+    fn captured_by(&self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Vec<Operand>> {
+        let captured = function.captured.iter();
+        let value = |name: &&'t str| {
+            let slot = self.variable_around(name, function.is_around);
+            slot.map(Operand::Slot).ok_or_else(|| {
+                let kind = ParseErrorKind::Unusable {
+                    name: told(token.text),
+                    line: function.line,
+                    why: format!("`{}`, which it uses, has another meaning here", told(name)),
+                };
+                self.error(token, kind)
+            })
+        };
+        captured.map(value).collect()
+    }
+
+    /// The variable that a captured name refers to.
+    fn variable_around(&self, name: &str, is_around: bool) -> Option<Slot> {
+        let scope = self.scope.as_ref()?;
+        let is_same = !is_around || scope.captured.contains(name);
+        let slot = scope.builder.variable(name)?;
+        (is_same && !scope.functions.contains_key(name)).then_some(slot)
+    }
+
+    /// Lowers a function within the current one, which uses these names and sets others; `None` if it is called at once
+    /// and only there, as a part of the current one.
+    pub(super) fn local(
+        &mut self,
+        name: Token<'t>,
+        parameters: Vec<Parameter<'t>>,
+        used: &[Token<'t>],
+        set: Option<&[Token<'t>]>,
+        lower: impl FnOnce(&mut Self) -> Result<Operand>,
+    ) -> Result<LocalFunction<'t>> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            return self.fail(name, ParseErrorKind::Nesting { max: MAX_NESTING });
+        }
+        let around = self.captures_of(&parameters, used, set.unwrap_or_default());
+        if set.is_some() {
+            self.freeze(&around.others, name);
+        }
+        let unhashable = self.scope.as_ref().map(|it| it.unhashable.clone());
+        let mut types = vec![KnownType::default(); parameters.len()];
+        if let Some(scope) = &mut self.scope {
+            for name in &around.captured {
+                let slot = scope.builder.variable(name);
+                types.push(slot.map_or_else(KnownType::default, |it| scope.type_of(it).clone()));
+            }
+        }
+        let outer = self.scope.take();
+        self.begin(name.text, name.line, &parameters, &around.captured);
+        if let Some(scope) = &mut self.scope {
+            if let Some(outer) = &outer {
+                scope.sets.clone_from(&outer.sets);
+                scope.is_function = outer.is_function;
+            }
+            scope.sets_names(set.unwrap_or_default());
+            scope.relied = set.is_none().then_some(false);
+            scope.captured = around.captured.iter().copied().collect();
+            scope.functions = around.functions;
+            scope.types = types;
+            scope.unhashable = unhashable.unwrap_or_default();
+            let own = |name: &&str| parameters.iter().any(|it| it.token.text == *name);
+            scope.unhashable.retain(|name| !own(name));
+            scope.imported = around.imported;
+        }
+        let is_only_called = std::mem::replace(&mut self.is_only_called, false);
+        let output = lower(self)?;
+        self.is_only_called = is_only_called;
+        self.depth -= 1;
+        let relies = self
+            .scope
+            .as_ref()
+            .map(|it| (it.needs_grid, it.relied == Some(true)));
+        let frozen = self.scope.as_ref().map(|scope| {
+            let frozen = scope.frozen.keys().copied();
+            frozen
+                .filter(|name| scope.captured.contains(name))
+                .collect()
+        });
+        let parsed = self.finish(name, output, parameters)?;
+        self.scope = outer;
+        if let (Some(scope), Some((needs_grid, has_relied))) = (&mut self.scope, relies) {
+            scope.needs_grid |= needs_grid;
+            if has_relied {
+                scope.rely(name.line);
+            }
+        }
+        Ok(LocalFunction {
+            line: name.line,
+            parsed: Rc::new(parsed),
+            captured: around.captured.into(),
+            frozen: frozen.unwrap_or_default(),
+            is_around: false,
+        })
+    }
+
+    /// What a function captures that has these parameters, uses these names and sets others.
+    fn captures_of(
+        &self,
+        parameters: &[Parameter<'t>],
+        used: &[Token<'t>],
+        set: &[Token<'t>],
+    ) -> Captures<'t> {
+        let mut around = Captures::default();
+        let Some(scope) = &self.scope else {
+            return around;
+        };
+        let parameters = parameters.iter().map(|it| it.token.text);
+        let own: HashSet<&str> = parameters.chain(set.iter().map(|it| it.text)).collect();
+        let mut seen = HashSet::new();
+        let mut capture = |name: &'t str, captured: &mut Vec<&'t str>| {
+            if !own.contains(name) && seen.insert(name) {
+                captured.push(name);
+            }
+        };
+        for name in used.iter().map(|token| token.text) {
+            if let Some(binding) = scope.imported.get(name) {
+                around.imported.insert(name, binding.clone());
+            } else if let Some(function) = scope.functions.get(name) {
+                for name in function.captured.iter() {
+                    capture(name, &mut around.captured);
+                }
+                let is_around = true;
+                let function = function.clone();
+                let function = LocalFunction {
+                    is_around,
+                    ..function
+                };
+                around.functions.insert(name, function);
+            } else if scope.builder.variable(name).is_some() {
+                capture(name, &mut around.captured);
+                continue;
+            }
+            around.others.push(name);
+        }
+        around
+    }
+}

@@ -1,0 +1,871 @@
+//! [`Module`]: a text with its functions and the bindings of its names; produces its programs.
+//!
+//! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
+
+mod dialects;
+pub(super) mod imports;
+pub(super) mod inlining;
+mod inputs;
+mod listing;
+pub(super) mod lowering;
+mod point_free;
+mod survey;
+mod values;
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use arc_dsl::{Container, Dialect, Program, Value};
+use arc_isa::Primitive;
+
+use crate::beside::{Beside, resolved};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::globals::{Binding, Globals, LATE, Renames, StarImport};
+use crate::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
+use crate::module::imports::Imports;
+use crate::module::lowering::{Lowering, Parsed};
+
+use crate::names;
+use crate::reference;
+use crate::tokens::{Tokens, told};
+use crate::tree::ExprKind;
+
+pub use listing::says_program;
+
+/// How to read the text of programs.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// The dialect of all programs; if none is chosen, the names that each program uses decide.
+    pub dialect: Option<Dialect>,
+    /// The text's names for names of the DSL.
+    pub names: Renames,
+    /// What modules of the DSL next to the text bind differently from the DSL.
+    pub beside: Option<Arc<Beside>>,
+    /// How many lines precede the text, if it is a part of another one.
+    pub lines_before: u32,
+}
+
+/// The contents of a text.
+#[derive(Debug, Default)]
+pub struct ProgramText {
+    /// The programs in the order of the text; an error for each that cannot be parsed.
+    pub programs: Vec<Result<Program, ParseError>>,
+    /// Code that belongs to no program, or that is not read as it seems.
+    pub notes: Vec<ParseError>,
+    /// Whether it consists of bare lines without a `def`.
+    pub is_bare: bool,
+}
+
+/// The elements of the set of these, as their texts tell them apart: truth values are no numbers here.
+fn members(elements: &[Value]) -> Vec<String> {
+    let set = Value::set(elements.iter().cloned());
+    let members = set.as_container().into_iter().flat_map(Container::iter);
+    let mut members: Vec<String> = members.map(|member| member.to_string()).collect();
+    members.sort();
+    members
+}
+
+/// The maximum number of steps of a program, including those of inlined functions.
+const MAX_STEPS: usize = 100_000;
+
+/// The maximum number of inlined steps of all functions of a text: a base, and more for each byte of the text.
+const MAX_STEPS_OF_TEXT: (usize, usize) = (1_000_000, 4);
+
+/// Blocks are kept in memory up to this many tokens in total; the blocks of a longer text are tokenised again.
+const KEPT_TOKENS: usize = 1_000_000;
+
+/// How often parsing a function is restarted, each time because of a callee that is not parsed yet, before all
+/// functions that it may call are parsed first.
+const MAX_RESTARTS: usize = 16;
+
+/// The kind of a [`Definition`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DefinitionKind {
+    Def,
+    /// A `lambda` whose parameters begin at this token.
+    Lambda {
+        at: usize,
+    },
+    /// A value, which begins at this token; `element` selects an element of a tuple, with the tuple's length.
+    Value {
+        at: usize,
+        element: Option<(usize, usize)>,
+    },
+}
+
+/// The tokens of a block, or where in the text they begin.
+#[derive(Debug)]
+enum BlockTokens<'t> {
+    Block(Rc<Block<'t>>),
+    At(Mark),
+}
+
+/// A function of a text, or a value that it sets.
+#[derive(Debug)]
+pub(super) struct Definition<'t> {
+    name: &'t str,
+    pub(super) line: u32,
+    start: usize,
+    kind: DefinitionKind,
+    tokens: BlockTokens<'t>,
+    /// When its names are looked up.
+    at: u32,
+    /// When it is defined.
+    defined: u32,
+    /// The number of its parameters, and the first one.
+    parameters: (usize, &'t str),
+    /// The dialect in which it is read as a program.
+    dialect: Dialect,
+    /// The task that a comment assigns it to.
+    task: Option<String>,
+    /// Why it cannot be used, whatever its body.
+    refused: Option<ParseError>,
+}
+
+impl Definition<'_> {
+    pub(super) fn is_value(&self) -> bool {
+        matches!(self.kind, DefinitionKind::Value { .. })
+    }
+}
+
+/// How far the parsing of a function has got.
+#[derive(Debug, Clone, Default)]
+pub(super) enum State {
+    #[default]
+    Unread,
+    Reading,
+    Read(Result<Rc<Parsed>, ParseError>),
+}
+
+/// A text that is being read.
+#[derive(Debug)]
+pub(super) struct Module<'t> {
+    pub(super) text: &'t str,
+    reading: &'t Reading,
+    /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
+    pub(super) lists_all: bool,
+    /// The package in which it resolves relative imports.
+    package: &'t str,
+    pub(super) globals: Globals<'t>,
+    pub(super) functions: Vec<Definition<'t>>,
+    /// For each function and dialect.
+    states: Vec<[State; 2]>,
+    /// Whether another function uses it.
+    used: RefCell<Vec<bool>>,
+    /// The function being parsed.
+    current: Cell<usize>,
+    /// How many steps have been inlined so far.
+    inlined: Cell<usize>,
+    /// How many tokens are kept.
+    kept: usize,
+    /// When the values of the current statement are evaluated.
+    pub(super) moment: Option<u32>,
+    /// Decorators of the next function.
+    pub(super) decorators: Vec<(Token<'t>, Rc<Block<'t>>)>,
+    /// Functions by the task id that a table of the text gives them.
+    pub(super) table: Vec<(String, usize)>,
+    /// The same for functions of the DSL and values, with their lines.
+    pub(super) set: Vec<(String, u32, Binding<'t>)>,
+    /// The names that occur in classes.
+    pub(super) unread: Vec<&'t str>,
+    notes: Vec<ParseError>,
+    /// What is not the DSL's of the imports in the branches of the current statement.
+    pub(super) other_imports: Vec<(Token<'t>, Imports<'t>)>,
+    /// The first statement that belongs to no program, and how many others there are.
+    passed_over: Option<(Token<'t>, usize)>,
+    /// Errors outside of functions, and the offsets where they begin.
+    pub(super) errors: Vec<(usize, ParseError)>,
+    /// The elements of the text's set displays of constants by those of their sets, collected when first needed.
+    displays: OnceCell<HashMap<Vec<String>, Vec<Value>>>,
+}
+
+impl<'t> Module<'t> {
+    pub(super) fn new(text: &'t str, reading: &'t Reading) -> Self {
+        Self {
+            text,
+            reading,
+            lists_all: false,
+            package: "",
+            globals: Globals::new(reading.beside.clone()),
+            functions: Vec::new(),
+            states: Vec::new(),
+            used: RefCell::default(),
+            current: Cell::new(usize::MAX),
+            inlined: Cell::new(0),
+            kept: 0,
+            moment: None,
+            decorators: Vec::new(),
+            table: Vec::new(),
+            set: Vec::new(),
+            unread: Vec::new(),
+            notes: Vec::new(),
+            other_imports: Vec::new(),
+            passed_over: None,
+            errors: Vec::new(),
+            displays: OnceCell::new(),
+        }
+    }
+
+    /// A module that lists all its functions.
+    pub(super) fn of_functions(text: &'t str, reading: &'t Reading) -> Self {
+        Self {
+            lists_all: true,
+            ..Self::new(text, reading)
+        }
+    }
+
+    /// The programs of the text.
+    pub(super) fn read(mut self) -> ProgramText {
+        self.import_unsaid();
+        self.bind_all();
+        self.take_copies();
+        let listed = self.listed();
+        self.refuse_replaced();
+        self.choose_dialects(listed.iter().map(|&(_, at)| at));
+        for &(_, at) in &listed {
+            self.read_function(at, self.functions[at].dialect);
+        }
+        self.use_unread();
+        self.pass_over_values();
+        let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
+        for (name, at) in listed {
+            let start = self.functions[at].start;
+            match self.outcome(name.as_deref(), at) {
+                Some(outcome) => found.push((start, outcome)),
+                None => self.note_unlisted(at),
+            }
+        }
+        found.extend(self.values());
+        let errors = std::mem::take(&mut self.errors).into_iter();
+        found.extend(errors.map(|(start, error)| (start, Err(error))));
+        found.sort_by_key(|(start, _)| *start);
+        ProgramText {
+            programs: found.into_iter().map(|(_, entry)| entry).collect(),
+            notes: self.notes(),
+            is_bare: false,
+        }
+    }
+
+    /// The elements of a display that is a constant, in the order in which the text first displays them. CPython from 3.9
+    /// on keeps one constant for equal displays of a file (`merge_consts_recursive` in Python/compile.c).
+    pub(super) fn displayed_first(&self, elements: Vec<Value>) -> Vec<Value> {
+        let displays = self.displays.get_or_init(|| self.displays());
+        let first = displays.get(&members(&elements));
+        first.cloned().unwrap_or(elements)
+    }
+
+    /// The text's displays of constants, those of equal elements once.
+    fn displays(&self) -> HashMap<Vec<String>, Vec<Value>> {
+        let mut displays = HashMap::new();
+        if self.text.matches('{').nth(1).is_none() {
+            return displays;
+        }
+        let mut block = Block::default();
+        self.lexer().read_lines(&mut block);
+        let mut tokens = Tokens::new(self.text, &block);
+        for (place, token) in block.tokens.iter().enumerate() {
+            if !token.is("{") {
+                continue;
+            }
+            tokens.go_to(place);
+            let Ok(ExprKind::Set(set)) = tokens.expression(0).map(|display| display.kind) else {
+                continue;
+            };
+            // Two elements are added one by one, unless a loop or `in` takes the display.
+            let (elements, has_names) = *set;
+            let is_taken = place > 0 && block.tokens[place - 1].is_name("in");
+            if has_names || (elements.len() < 3 && !is_taken) {
+                continue;
+            }
+            let mut lowering = Lowering::new(self.text, &block, Dialect::Public);
+            if let Ok(elements) = lowering.displayed(&elements) {
+                displays.entry(members(&elements)).or_insert(elements);
+            }
+        }
+        displays
+    }
+
+    /// The notes, with one about all statements that belong to no program.
+    fn notes(mut self) -> Vec<ParseError> {
+        if let Some((token, others)) = self.passed_over {
+            let found = format!("`{}`", told(token.text));
+            self.note(token, ParseErrorKind::PassedOver { found, others });
+        }
+        self.notes.sort_by_key(|note| (note.line, note.column));
+        self.notes
+    }
+
+    /// The programs of a text without a `def`.
+    pub(super) fn read_bare(mut self, name: impl Fn(usize) -> String) -> ProgramText {
+        let mut block = Block::default();
+        self.lexer().read_lines(&mut block);
+        self.import_unsaid();
+        for at in 1..block.tokens.len() {
+            let [before, token] = [at - 1, at].map(|at| block.tokens[at]);
+            let begins = before.kind == TokenKind::Indent || before.is(";");
+            if begins && token.is_name("print") {
+                self.pass_over(token);
+            }
+            if begins && (token.is_name("from") || token.is_name("import")) {
+                // What is wrong with it is told where the line is parsed.
+                let _ = self.import(&block, at);
+            }
+        }
+        let lowering = Lowering::within(&self, &block, self.dialect());
+        ProgramText {
+            programs: lowering.bare(Tokens::new(self.text, &block), name),
+            notes: self.notes(),
+            is_bare: true,
+        }
+    }
+
+    fn lexer(&self) -> Lexer<'t> {
+        Lexer::behind(self.text, self.reading.lines_before)
+    }
+
+    /// The dialect where the text does not imply another one.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.reading.dialect.unwrap_or_default()
+    }
+
+    /// Whether the dialect of a program was chosen: by the caller, or since it is not the default.
+    pub(super) fn is_chosen(&self, dialect: Dialect) -> bool {
+        self.reading.dialect.is_some() || dialect != Dialect::default()
+    }
+
+    /// The DSL's name for this name of the text.
+    pub(super) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
+        self.reading.names.ours(name)
+    }
+
+    pub(super) fn beside(&self) -> Option<&Beside> {
+        self.reading.beside.as_deref()
+    }
+
+    /// The module beside the text that is imported as `path`: its index, and the modules.
+    pub(super) fn module_beside(&self, path: &str) -> Option<(usize, &Beside)> {
+        let beside = self.beside()?;
+        Some((beside.find(&resolved(self.package, path))?, beside))
+    }
+
+    /// Takes names that the text does not import for those of the DSL's modules beside it.
+    fn import_unsaid(&mut self) {
+        for path in ["dsl", "constants"] {
+            if let Some((at, _)) = self.module_beside(path) {
+                self.globals.star(0, StarImport::Beside(at));
+            }
+        }
+    }
+
+    pub(super) fn has_no_renames(&self) -> bool {
+        self.reading.names == Renames::default()
+    }
+
+    pub(super) fn state(&self, at: usize, dialect: Dialect) -> &State {
+        &self.states[at][dialect as usize]
+    }
+
+    /// Records that the function being parsed uses another one.
+    pub(super) fn mark_used(&self, at: usize) {
+        if self.current.get() != at {
+            self.used.borrow_mut()[at] = true;
+        }
+    }
+
+    /// The step limit that a program with this many steps would exceed with `more` steps; if none, counts them.
+    pub(super) fn exceeded_step_limit(&self, steps: usize, more: usize) -> Option<usize> {
+        if steps.saturating_add(more) > MAX_STEPS {
+            return Some(MAX_STEPS);
+        }
+        let (base, each) = MAX_STEPS_OF_TEXT;
+        let max = base + each * self.text.len();
+        let inlined = self.inlined.get().saturating_add(more);
+        self.inlined.set(inlined);
+        (inlined > max).then_some(max)
+    }
+
+    pub(super) fn note(&mut self, token: Token<'t>, kind: ParseErrorKind) {
+        let block = Block::default();
+        self.notes
+            .push(Tokens::new(self.text, &block).error(token, kind));
+    }
+
+    /// Notes a statement that belongs to no program.
+    pub(super) fn pass_over(&mut self, token: Token<'t>) {
+        match &mut self.passed_over {
+            Some((first, others)) => {
+                *others += 1;
+                if token.start < first.start {
+                    *first = token;
+                }
+            }
+            none => *none = Some((token, 0)),
+        }
+    }
+
+    /// Notes calls whose values no program uses, and which may do anything in Python.
+    fn pass_over_values(&mut self) {
+        for at in 0..self.functions.len() {
+            let Definition { name, kind, .. } = self.functions[at];
+            let (line, start) = (self.functions[at].line, self.functions[at].start);
+            let DefinitionKind::Value {
+                at: value,
+                element: None | Some((0, _)),
+            } = kind
+            else {
+                continue;
+            };
+            let block = self.block(at);
+            let mut values = block.tokens[value..]
+                .windows(2)
+                .take_while(|it| !it[0].ends_statement());
+            let calls = values.any(|it| {
+                it[1].is("(") && it[0].kind == TokenKind::Name && !MAKE_TYPES.contains(&it[0].text)
+            });
+            let is_unread = self.states[at]
+                .iter()
+                .all(|state| matches!(state, State::Unread));
+            if value == 0 || !calls || !is_unread {
+                continue;
+            }
+            self.read_function(at, self.dialect());
+            if matches!(self.state(at, self.dialect()), State::Read(Err(_))) {
+                let kind = TokenKind::Name;
+                self.pass_over(Token {
+                    kind,
+                    text: name,
+                    line,
+                    start,
+                });
+            }
+        }
+    }
+
+    pub(super) fn function(
+        &mut self,
+        name: Token<'t>,
+        kind: DefinitionKind,
+        block: Rc<Block<'t>>,
+    ) -> usize {
+        let defined = self.moment.unwrap_or_else(|| self.globals.now());
+        let at = match kind {
+            DefinitionKind::Value { .. } => defined,
+            _ => LATE,
+        };
+        let parameters = match kind {
+            DefinitionKind::Def => parameters(&block.tokens, 3, ")"),
+            DefinitionKind::Lambda { at } => parameters(&block.tokens, at, ":"),
+            DefinitionKind::Value { .. } => (0, ""),
+        };
+        self.functions.push(Definition {
+            name: name.text,
+            line: name.line,
+            start: name.start,
+            kind,
+            tokens: BlockTokens::Block(block),
+            at,
+            defined,
+            parameters,
+            dialect: self.dialect(),
+            task: None,
+            refused: None,
+        });
+        self.states.push(Default::default());
+        self.used.borrow_mut().push(false);
+        self.functions.len() - 1
+    }
+
+    /// Finds everything that the text binds.
+    fn bind_all(&mut self) {
+        let mut lexer = self.lexer();
+        let has_global = self.text.contains("global ");
+        let has_globals = self.text.contains("globals()");
+        let mut block = Block::default();
+        while lexer.next_block(&mut block) {
+            let is_def = block.tokens.len() > 2
+                && block.tokens[0].text.is_empty()
+                && block.tokens[1].is_name("def");
+            let mark = lexer.mark();
+            let cut = Rc::new(std::mem::take(&mut block));
+            if !is_def {
+                if let Err(error) = self.top_level(&cut) {
+                    self.errors.push((cut.tokens[0].start, error));
+                    lexer.recover();
+                }
+                continue;
+            }
+            let is_wrong = is_doubtful(&cut) && {
+                self.definition(&mut Lowering::within(self, &cut, self.dialect()), &cut)
+                    .is_err()
+            };
+            if is_wrong {
+                lexer.recover();
+            }
+            let name = cut.tokens[2];
+            if name.kind == TokenKind::Respelled {
+                self.respelled(name);
+            }
+            if name.kind != TokenKind::Name || names::is_keyword(name.text) {
+                let mut lowering = Lowering::within(self, &cut, self.dialect());
+                let error = self.definition(&mut lowering, &cut).err();
+                let start = cut.tokens[0].start;
+                self.errors.extend(error.map(|error| (start, error)));
+                continue;
+            }
+            if has_global {
+                self.globals_of(&cut);
+            }
+            if has_globals || self.globals.has_modules() {
+                self.parts_set_by(&cut);
+            }
+            let at = self.function(name, DefinitionKind::Def, Rc::clone(&cut));
+            self.functions[at].task = self.task_above(cut.tokens[1].start);
+            self.decorated(at, name);
+            self.globals
+                .bind(name.text, name.line, Binding::Function(at));
+            self.kept += cut.tokens.len();
+            if self.kept > KEPT_TOKENS {
+                self.functions[at].tokens = BlockTokens::At(mark);
+                // Reuse the memory for the next block.
+                if let Ok(mut cut) = Rc::try_unwrap(cut) {
+                    std::mem::swap(&mut block, &mut cut);
+                }
+            }
+        }
+    }
+
+    /// Records what a function may set outside of itself.
+    fn globals_of(&mut self, block: &Block<'t>) {
+        let statements = block.tokens.split(|token| {
+            matches!(token.kind, TokenKind::Newline | TokenKind::Indent)
+                || token.is(";")
+                || token.is(":")
+        });
+        for statement in statements {
+            if let [global, names @ ..] = statement
+                && global.is_name("global")
+            {
+                for name in names {
+                    if name.kind == TokenKind::Respelled {
+                        self.respelled(*name);
+                    }
+                    self.bind_to_other(*name, "a function sets it");
+                }
+            }
+        }
+    }
+
+    /// The task named by the comment above.
+    fn task_above(&self, start: usize) -> Option<String> {
+        let above = self.text.get(..start)?;
+        // A form feed may stand before the function.
+        let mut above = above.trim_end_matches([' ', '\t', '\x0c']);
+        loop {
+            above = above
+                .strip_suffix('\n')
+                .map(|it| it.strip_suffix('\r').unwrap_or(it))?;
+            let line = above.rsplit('\n').next().unwrap_or_default();
+            if let Some(comment) = line.strip_prefix('#') {
+                if let Some(id) = comment.trim_start().strip_prefix("task:") {
+                    let id = id.trim();
+                    let quoted = id.starts_with('"').then(|| serde_json::from_str(id).ok());
+                    return Some(quoted.flatten().unwrap_or_else(|| id.to_owned()));
+                }
+            } else if !line.starts_with('@') && !line.trim().is_empty() {
+                return None;
+            }
+            above = &above[..above.len() - line.len()];
+        }
+    }
+
+    /// Marks a function as unusable if a decorator may change it.
+    fn decorated(&mut self, at: usize, name: Token<'t>) {
+        for (token, block) in std::mem::take(&mut self.decorators) {
+            let path = block
+                .tokens
+                .iter()
+                .skip_while(|other| other.start <= token.start);
+            let path = path.take_while(|other| other.kind == TokenKind::Name || other.is("."));
+            let path: Vec<_> = path.map(|token| token.text).collect();
+            let last = path.last().copied().unwrap_or_default();
+            let keeps = KEEPING.contains(&last)
+                || matches!(path[..], [name] if self.returns_argument(&block, name));
+            if let [decorator] = path[..]
+                && let Some((_, Binding::Function(decorator))) =
+                    self.globals.get(self.dialect(), decorator, LATE)
+            {
+                self.used.borrow_mut()[decorator] = true;
+            }
+            if !keeps {
+                let kind = ParseErrorKind::Unusable {
+                    name: told(name.text),
+                    line: token.line,
+                    why: format!("the decorator `@{}` may change it", told(&path.concat())),
+                };
+                self.functions[at].refused = Some(Tokens::new(self.text, &block).error(name, kind));
+            }
+        }
+    }
+
+    /// Whether a decorator without arguments is a function of the text that returns its argument.
+    fn returns_argument(&self, decorator: &Block<'t>, name: &str) -> bool {
+        if decorator.tokens.iter().any(|token| token.is("(")) {
+            return false;
+        }
+        let bound = self.globals.get(self.dialect(), name, LATE);
+        let Some((_, Binding::Function(at))) = bound else {
+            return false;
+        };
+        let (function, block) = (&self.functions[at], self.block(at));
+        let (count, parameter) = function.parameters;
+        let tokens: Vec<_> = block
+            .tokens
+            .iter()
+            .filter(|it| it.kind != TokenKind::Newline)
+            .collect();
+        let is_set = tokens
+            .windows(2)
+            .any(|it| it[0].is_name(parameter) && it[1].is("="));
+        let returns = tokens
+            .iter()
+            .filter(|token| token.is_name("return"))
+            .count();
+        let ends = matches!(tokens[..], [.., it, value, _] if it.is_name("return") && value.is_name(parameter));
+        function.kind == DefinitionKind::Def && count == 1 && !is_set && returns == 1 && ends
+    }
+
+    /// Replaces definitions that are copies of the reference's functions by the engine's own.
+    fn take_copies(&mut self) {
+        let mut copies: Vec<(usize, Primitive)> = Vec::new();
+        for at in 0..self.functions.len() {
+            let function = &self.functions[at];
+            if function.kind == DefinitionKind::Def
+                && function.refused.is_none()
+                && Primitive::from_name(function.name).is_some()
+                && let Some(primitive) = reference::copied(&self.block(at).tokens)
+            {
+                copies.push((at, primitive));
+            }
+        }
+        // What a copy calls has to be the DSL's, too.
+        loop {
+            let before = copies.len();
+            let all = copies.clone();
+            copies.retain(|&(at, _)| {
+                let block = self.block(at);
+                let names = block
+                    .tokens
+                    .iter()
+                    .filter(|token| token.kind == TokenKind::Name);
+                names.skip(2).all(|token| {
+                    match self.globals.get(Dialect::Public, token.text, LATE) {
+                        None | Some((_, Binding::Module(_))) => true,
+                        Some((_, Binding::Dsl(name))) => name == token.text,
+                        Some((_, Binding::Function(other))) => {
+                            self.functions[other].is_value()
+                                || all.iter().any(|&(copy, primitive)| {
+                                    copy == other && primitive.name() == token.text
+                                })
+                        }
+                        Some((_, Binding::Beside(..))) => false,
+                        Some((_, Binding::Other(_))) => Primitive::from_name(token.text).is_none(),
+                    }
+                })
+            });
+            if copies.len() == before {
+                break;
+            }
+        }
+        for (at, primitive) in copies {
+            self.globals.replace(at, &Binding::Dsl(primitive.name()));
+            self.functions[at].kind = DefinitionKind::Value {
+                at: 0,
+                element: None,
+            };
+        }
+    }
+
+    /// The tokens of a function.
+    fn block(&self, at: usize) -> Rc<Block<'t>> {
+        match &self.functions[at].tokens {
+            BlockTokens::Block(block) => Rc::clone(block),
+            BlockTokens::At(mark) => {
+                let mut block = Block::default();
+                Lexer::from_mark(self.text, *mark).next_block(&mut block);
+                Rc::new(block)
+            }
+        }
+    }
+
+    /// Parses a function, and before it its callees.
+    fn read_function(&mut self, at: usize, dialect: Dialect) {
+        let mut stack = vec![(at, 0)];
+        while let Some(top) = stack.len().checked_sub(1) {
+            let (at, tries) = stack[top];
+            if matches!(self.state(at, dialect), State::Read(_)) {
+                stack.pop();
+                continue;
+            }
+            self.states[at][dialect as usize] = State::Reading;
+            let (read, needs) = self.try_to_read(at, dialect);
+            let Some(needs) = needs else {
+                self.states[at][dialect as usize] = State::Read(read);
+                // Its tokens are no longer needed.
+                stack.pop();
+                continue;
+            };
+            stack[top].1 += 1;
+            if tries >= MAX_RESTARTS {
+                for function in self.may_call(at) {
+                    if matches!(self.state(function, dialect), State::Unread) {
+                        stack.push((function, 0));
+                    }
+                }
+            }
+            stack.push((needs, 0));
+        }
+    }
+
+    /// Counts the functions as used that occur in what cannot be read: in Python it may call them.
+    fn use_unread(&mut self) {
+        let mut used = Vec::new();
+        for at in 0..self.functions.len() {
+            let mut states = self.states[at].iter();
+            if states.any(|state| matches!(state, State::Read(Err(_)))) {
+                used.extend(self.may_call(at));
+            }
+        }
+        for name in std::mem::take(&mut self.unread) {
+            let bound = self.globals.get(self.dialect(), name, LATE);
+            if let Some((_, Binding::Function(at))) = bound {
+                used.push(at);
+            }
+        }
+        for at in used {
+            self.used.borrow_mut()[at] = true;
+        }
+    }
+
+    /// The functions whose names occur in a function.
+    fn may_call(&self, at: usize) -> Vec<usize> {
+        let (block, when) = (self.block(at), self.functions[at].at);
+        let names = block
+            .tokens
+            .iter()
+            .filter(|token| token.kind == TokenKind::Name);
+        let bound =
+            names.filter_map(
+                |token| match self.globals.get(self.dialect(), token.text, when)?.1 {
+                    Binding::Function(other) if other != at => Some(other),
+                    _ => None,
+                },
+            );
+        let mut bound: Vec<_> = bound.collect();
+        bound.sort_unstable();
+        bound.dedup();
+        bound
+    }
+
+    /// Parses a function, unless another one has to be parsed first.
+    fn try_to_read(
+        &self,
+        at: usize,
+        dialect: Dialect,
+    ) -> (Result<Rc<Parsed>, ParseError>, Option<usize>) {
+        let function = &self.functions[at];
+        if let Some(error) = &function.refused {
+            return (Err(error.clone()), None);
+        }
+        self.current.set(at);
+        let block = self.block(at);
+        let mut lowering = Lowering::within(self, &block, dialect);
+        (lowering.at, lowering.defined) = (function.at, function.defined);
+        let mut tokens = Tokens::new(self.text, &block);
+        let read = match function.kind {
+            DefinitionKind::Def => self.definition(&mut lowering, &block),
+            DefinitionKind::Lambda { at } => {
+                tokens.go_to(at);
+                let first = tokens.peek();
+                tokens.lambda_behind(first, 0).and_then(|lambda| {
+                    tokens.in_body = true;
+                    tokens.end_of_statement()?;
+                    lowering.function(function.name, first, &lambda)
+                })
+            }
+            DefinitionKind::Value { at, element } => {
+                tokens.go_to(at);
+                tokens.expressions().and_then(|value| {
+                    tokens.end_of_statement()?;
+                    lowering.value(&value, element)
+                })
+            }
+        };
+        (read.map(Rc::new), lowering.needs)
+    }
+
+    /// The function of a block that begins with `def`.
+    fn definition(
+        &self,
+        lowering: &mut Lowering<'_, 't>,
+        block: &Block<'t>,
+    ) -> Result<Parsed, ParseError> {
+        let mut tokens = Tokens::new(self.text, block);
+        tokens.bump();
+        let def = tokens.peek();
+        let function = tokens.function("the name of the program")?;
+        lowering.function(function.name.text, def, &function)
+    }
+}
+
+/// Decorators that do not change what a function returns.
+const KEEPING: &[&str] = &[
+    "cache",
+    "lru_cache",
+    "no_type_check",
+    "override",
+    "final",
+    "staticmethod",
+    "typechecked",
+    "beartype",
+];
+
+/// Functions that make types, and change nothing.
+const MAKE_TYPES: &[&str] = &["TypeVar", "NewType", "namedtuple", "NamedTuple"];
+
+/// The number of parameters from this token on, and the first one.
+fn parameters<'t>(tokens: &[Token<'t>], at: usize, end: &str) -> (usize, &'t str) {
+    let (mut count, mut first, mut depth, mut expects) = (0, "", 0usize, end == ":");
+    for token in tokens.get(at..).unwrap_or_default() {
+        if matches!(token.kind, TokenKind::Newline | TokenKind::End)
+            || (depth == 0 && token.is(end))
+        {
+            break;
+        }
+        match token.text {
+            _ if token.kind != TokenKind::Symbol => {
+                if expects && matches!(token.kind, TokenKind::Name | TokenKind::Respelled) {
+                    count += 1;
+                    if count == 1 {
+                        first = token.text;
+                    }
+                }
+                expects = false;
+            }
+            "(" | "[" | "{" => {
+                depth += 1;
+                expects |= depth == 1 && end == ")" && count == 0;
+            }
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && end == ")" {
+                    break;
+                }
+            }
+            "," => expects = depth == usize::from(end == ")"),
+            _ => {}
+        }
+    }
+    (count, first)
+}

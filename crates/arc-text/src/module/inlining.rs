@@ -1,0 +1,319 @@
+//! Resolves names from outside of the program: the DSL's, functions of the text, which are inlined where they are
+//! called, values that it sets, and modules.
+
+use std::rc::Rc;
+
+use arc_dsl::{Operand, Program};
+use arc_isa::ValueType;
+
+use crate::beside::{DslPart, Meaning};
+use crate::error::ParseErrorKind;
+use crate::expression::Expression;
+use crate::globals::{Binding, LATE};
+use crate::lexer::Token;
+use crate::module::lowering::{Lowering, Parsed};
+use crate::module::{Definition, State};
+use crate::names;
+use crate::tokens::{Result, told};
+use crate::tree::{Argument, ParameterKind, Trailer};
+
+impl<'t> Lowering<'_, 't> {
+    /// A name and what follows it: its value, and how many of the trailers belong to that.
+    pub(crate) fn named(
+        &mut self,
+        token: Token<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
+        let scope = self.scope.as_ref();
+        let imported = scope.and_then(|scope| scope.imported.get(token.text));
+        if let Some((bound, binding)) = imported.cloned() {
+            let globals = self.module.map(|module| &module.globals);
+            // An import there sees the module as it is by then.
+            if let Some((line, why)) = globals.and_then(|it| it.changed_before(self.at)) {
+                return self.bound(token, line, Binding::Other(why.to_owned()), trailers);
+            }
+            return self.bound(token, bound, binding, trailers);
+        }
+        let local = scope.and_then(|scope| scope.functions.get(token.text));
+        if let Some(local) = local.cloned() {
+            return self.of_local(token, &local, trailers);
+        }
+        if let Some(slot) = scope.and_then(|scope| scope.builder.variable(token.text)) {
+            return Ok((Expression::Operand(Operand::Slot(slot)), 0));
+        }
+        let is_called = matches!(trailers, [Trailer::Call(_), ..]);
+        // In Python, a name that a function sets is local to all of it, and has no value before.
+        if scope.is_some_and(|it| it.is_function && it.sets.contains_key(token.text)) {
+            return self.fail(token, self.unknown(token, is_called));
+        }
+        if let Some(module) = self.module {
+            // In a text that hides no names, look up the DSL's names first, since they occur most often.
+            let known = if module.globals.is_plain() && module.has_no_renames() {
+                names::known(self.dialect, token.text)
+            } else {
+                None
+            };
+            if known.is_none()
+                && let Some((line, binding)) = module.globals.get(self.dialect, token.text, self.at)
+            {
+                return self.bound(token, line, binding, trailers);
+            }
+        }
+        if let Some(operand) = self.of_dsl(token.text) {
+            Ok((Expression::Operand(operand), 0))
+        } else if self.is_builtin(token.text) {
+            if let [Trailer::Call(arguments), ..] = trailers {
+                return Ok((self.builtin(token, arguments)?, 1));
+            }
+            Ok((self.builtin_value(token)?, 0))
+        } else {
+            self.fail(token, self.unknown(token, is_called))
+        }
+    }
+
+    /// The DSL's value for this name.
+    fn of_dsl(&self, name: &str) -> Option<Operand> {
+        let ours = self.module.map_or(name, |module| module.ours(name));
+        names::known(self.dialect, ours).cloned()
+    }
+
+    /// A name with this binding, made on this line, and what follows it.
+    fn bound(
+        &mut self,
+        token: Token<'t>,
+        line: u32,
+        binding: Binding<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
+        let unusable = |why: String| ParseErrorKind::Unusable {
+            name: told(token.text),
+            line,
+            why,
+        };
+        match binding {
+            Binding::Dsl(name) => {
+                if let Some(operand) = self.of_dsl(name) {
+                    Ok((Expression::Operand(operand), 0))
+                } else {
+                    let why = format!("the DSL has no `{}`", told(name));
+                    self.fail(token, unusable(why))
+                }
+            }
+            Binding::Other(what) => self.fail(token, unusable(what)),
+            Binding::Beside(file, line) => self.fail(token, bound_beside(token, &file, line)),
+            Binding::Module(path) => self.of_module(token, path, trailers, unusable),
+            Binding::Function(at) => self.of_function(token, at, trailers),
+        }
+    }
+
+    /// `module.name`
+    fn of_module(
+        &mut self,
+        token: Token<'t>,
+        mut path: String,
+        trailers: &[Trailer<'t>],
+        unusable: impl Fn(String) -> ParseErrorKind,
+    ) -> Result<(Expression<'t>, usize)> {
+        for (at, trailer) in trailers.iter().enumerate() {
+            let Trailer::Part(part) = trailer else {
+                break;
+            };
+            let name = part[1];
+            let next = trailers.get(at + 1);
+            if matches!(next, Some(Trailer::Part(..))) {
+                path.push('.');
+                path.push_str(name.text);
+                continue;
+            }
+            if DslPart::of(&path) == DslPart::Other {
+                break;
+            }
+            let beside = self.module.and_then(|module| module.module_beside(&path));
+            let meaning = beside.and_then(|(at, beside)| beside.meaning(at, name.text));
+            if let Some(Meaning::Other(file, line)) = meaning {
+                return self.fail(name, bound_beside(name, file, *line));
+            }
+            return if let Some(operand) = self.of_dsl(name.text) {
+                Ok((Expression::Operand(operand), at + 1))
+            } else {
+                let is_called = matches!(next, Some(Trailer::Call(_)));
+                self.fail(name, self.unknown(name, is_called))
+            };
+        }
+        let why = format!("it is the module `{}`", told(&path));
+        self.fail(token, unusable(why))
+    }
+
+    /// A function of the text, called or as a value, or a value that the text sets.
+    fn of_function(
+        &mut self,
+        token: Token<'t>,
+        at: usize,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
+        let Some(module) = self.module else {
+            return self.fail(token, ParseErrorKind::NotLiteral);
+        };
+        let function = &module.functions[at];
+        let is_value = function.is_value();
+        if self.at != LATE && !is_value && module.globals.rebinds() {
+            let why = "it is called where names still change their meaning".to_owned();
+            return self.fail(token, unusable(token, function, why));
+        }
+        module.mark_used(at);
+        let parsed = match module.state(at, self.dialect) {
+            State::Unread => {
+                self.needs = Some(at);
+                return self.fail(token, ParseErrorKind::NotLiteral);
+            }
+            State::Reading => {
+                let why = "it calls itself".to_owned();
+                return self.fail(token, unusable(token, function, why));
+            }
+            State::Read(Ok(parsed)) => Rc::clone(parsed),
+            State::Read(Err(error)) => {
+                let kind = match &error.kind {
+                    kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
+                    kind => {
+                        let why = format!("line {}, column {}: {kind}", error.line, error.column);
+                        unusable(token, function, why)
+                    }
+                };
+                return self.fail(token, kind);
+            }
+        };
+        if is_value {
+            let operand = self.steps_of(token, &parsed.program, &[])?;
+            return Ok((Expression::of(operand), 0));
+        }
+        if let [Trailer::Call(arguments), ..] = trailers {
+            let arguments = self.arguments_of(token, &parsed, arguments)?;
+            let grid = parsed.grid.and_then(|at| arguments.get(at));
+            let is_grid = grid.is_none_or(|it| self.certain(it, token) == Some(ValueType::Grid));
+            if is_grid {
+                let operand = self.steps_of(token, &parsed.program, &arguments)?;
+                return Ok((Expression::Inlined(operand), 1));
+            }
+        }
+        if parsed.grid.is_some() {
+            let why = "it takes its input apart as a grid, and here that may be something else";
+            return self.fail(token, unusable(token, function, why.to_owned()));
+        }
+        let inputs = vec![None; parsed.program.inputs().len()];
+        let value = self.as_value(token, &parsed, &inputs)?;
+        Ok((Expression::of(value), 0))
+    }
+
+    /// The arguments of a call of a function, one for each parameter.
+    pub(crate) fn arguments_of(
+        &mut self,
+        token: Token<'t>,
+        parsed: &Parsed,
+        arguments: &[Argument<'t>],
+    ) -> Result<Vec<Operand>> {
+        let outer = std::mem::replace(&mut self.is_only_called, false);
+        let mut given: Vec<Option<Operand>> = vec![None; parsed.parameters.len()];
+        let found = arguments.len();
+        for (at, Argument { keyword, value }) in arguments.iter().enumerate() {
+            let place = if let Some(keyword) = *keyword {
+                let mut parameters = parsed.parameters.iter();
+                let place = parameters.position(|name| name == keyword.text);
+                let place = place.filter(|&it| parsed.kinds[it] != ParameterKind::Positional);
+                let free = place.filter(|&place| given[place].is_none());
+                Some(free.ok_or_else(|| {
+                    let kind = ParseErrorKind::KeywordOfFunction {
+                        function: told(token.text),
+                        primitive: None,
+                        name: told(keyword.text),
+                        is_twice: place.is_some(),
+                    };
+                    self.error(keyword, kind)
+                })?)
+            } else {
+                if parsed.kinds.get(at) == Some(&ParameterKind::Keyword) {
+                    let expected = "the name of a parameter and `=`, since it follows `*`";
+                    return Err(self.expects(value.token, expected));
+                }
+                Some(at).filter(|&place| place < given.len())
+            };
+            let argument = self.argument(value)?;
+            if let Some(place) = place {
+                given[place] = Some(argument);
+            }
+        }
+        self.is_only_called = outer;
+        let expected = given.len();
+        let given = given.into_iter().zip(&parsed.defaults);
+        let whole: Option<Vec<_>> = given
+            .map(|(it, default)| it.or_else(|| default.clone()))
+            .collect();
+        whole.filter(|_| found <= expected).ok_or_else(|| {
+            let error = arc_dsl::BuildError::InputCount {
+                name: told(token.text),
+                expected,
+                found,
+            };
+            self.error(token, error.into())
+        })
+    }
+
+    /// Adds the steps of a function with these arguments; returns its result.
+    pub(crate) fn steps_of(
+        &mut self,
+        token: Token<'t>,
+        function: &Program,
+        arguments: &[Operand],
+    ) -> Result<Operand> {
+        if self.scope.is_none() {
+            // Outside of a program, as in a default, no steps can be added.
+            let is_known =
+                function.steps().is_empty() && !matches!(function.output(), Operand::Slot(_));
+            let operand = is_known.then(|| function.output().clone());
+            return operand.ok_or_else(|| self.error(token, ParseErrorKind::NotLiteral));
+        }
+        let more = function.steps().len();
+        self.has_room(token, more)?;
+        let names: Vec<_> = (0..more).map(|_| self.generate_name()).collect();
+        let mut names = names.into_iter();
+        let Some(scope) = &mut self.scope else {
+            return self.fail(token, ParseErrorKind::NotLiteral);
+        };
+        let added = scope
+            .builder
+            .inline_with(function, arguments, |builder, callee, given| {
+                let name = names.next().unwrap_or_default();
+                builder.step(token.line, name, callee, given.into())
+            });
+        added.map_err(|error| self.error(token, error.into()))
+    }
+
+    /// Checks that the program may have `more` steps for this function.
+    pub(crate) fn has_room(&self, token: Token<'t>, more: usize) -> Result<()> {
+        let steps = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
+        let bound = self
+            .module
+            .and_then(|module| module.exceeded_step_limit(steps, more));
+        let name = || told(token.text);
+        match bound {
+            Some(max) => self.fail(token, ParseErrorKind::TooManySteps { name: name(), max }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error that a module beside the text binds a name to something else than the DSL does.
+pub(crate) fn bound_beside(token: Token<'_>, file: &str, line: u32) -> ParseErrorKind {
+    ParseErrorKind::BoundBeside {
+        name: told(token.text),
+        file: file.to_owned(),
+        line,
+    }
+}
+
+fn unusable(token: Token<'_>, function: &Definition<'_>, why: String) -> ParseErrorKind {
+    ParseErrorKind::Unusable {
+        name: told(token.text),
+        line: function.line,
+        why,
+    }
+}
