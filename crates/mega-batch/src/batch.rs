@@ -1,12 +1,14 @@
 //! [`Batch`]: which program is tried on which task.
 
+pub(crate) mod options;
+
 use std::collections::HashMap;
 
 use arc_dsl::Program;
 use arc_tasks::{OwnTask, Pair, PairId, Task, TaskIds};
 use python_pool::Pool;
 
-use crate::escape::escaped;
+use crate::results::escape::escaped;
 
 /// One program tried on all pairs of one task; both are indices into the [`Batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,21 +1,26 @@
 //! [`Coordinator`]: a run that can be resumed, on whatever devices the machine has.
 
+pub(crate) mod block_log;
+pub(crate) mod checkpoint;
+pub mod files;
+pub(crate) mod keeper;
+
 use std::io;
 use std::path::PathBuf;
 
-use crate::attempts::Attempts;
+use crate::batch::options::Options;
 use crate::batch::{Batch, Job};
-use crate::block_log::BlockLog;
-use crate::checkpoint::{Entry, Identity, Recorded};
-use crate::delivery::Place;
-use crate::keeper::{self, CoordinatorError, Keeper};
-use crate::options::Options;
-use crate::outcome::PairResult;
-use crate::runner::Runner;
-use crate::shards::{self, Shards};
-use crate::sink::{Notice, Sink};
-use crate::submission::Submission;
-use crate::summary::{Progress, Summary};
+use crate::coordinator::block_log::BlockLog;
+use crate::coordinator::checkpoint::{Entry, Identity, Recorded};
+use crate::coordinator::keeper::{CoordinatorError, Keeper};
+use crate::results::attempts::Attempts;
+use crate::results::outcome::PairResult;
+use crate::results::sink::{Notice, Sink};
+use crate::results::submission::Submission;
+use crate::results::summary::{Progress, Summary};
+use crate::run::delivery::Place;
+use crate::run::runner::Runner;
+use crate::run::shards::{self, Shards};
 
 /// The results of a run.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
-use crate::escape::escaped;
-use crate::files::{is_descriptor, is_standard_input};
+use crate::coordinator::files::{is_descriptor, is_standard_input};
+use crate::results::escape::escaped;
 
 pub mod completions;
 mod foreign;

@@ -37,46 +37,16 @@
 //! [`inputs`] reads files, and [`JsonReport`] writes results. The command `mega-batch`, with its tables, progress
 //! bars and benchmarks, is a separate crate.
 //!
-//! The other modules, in the order of the data flow:
-//!
-//! - what is run: [`inputs`], `batch`, `options`, `batts`;
-//! - running it: `runner`, `executors`, `backend`, `compilers` (compiled programs, kept between batches),
-//!   `cancellation`, `panics`;
-//! - results: `outcome`, `delivery`, `summary`, `score`, `order`, `json`, `escape`;
-//! - runs that can be resumed: `coordinator`, `checkpoint`, `block_log`, [`files`];
-//! - answers: `attempts`, `submission`, [`search`].
+//! The modules, in the order of the data flow: [`inputs`] and `batch` say what is run, `run` runs it, `results` collects
+//! what comes out, `coordinator` makes that resumable, [`search`] finds programs, and [`synth`] makes tasks.
 
-mod attempts;
-mod backend;
 mod batch;
-mod batts;
-mod block_log;
-mod cancellation;
-mod checkpoint;
-mod compilers;
 mod coordinator;
-mod delivery;
-pub mod devices;
-mod escape;
-mod executors;
-pub mod files;
 pub mod inputs;
-mod json;
-mod keeper;
-mod options;
-mod outcome;
-mod panics;
-mod program_cache;
-mod rows;
-mod runner;
-mod score;
+mod results;
+mod run;
 pub mod search;
-pub mod shards;
-mod sink;
-mod submission;
-mod summary;
 pub mod synth;
-pub mod tuning;
 
 /// The version of the engine, as reports contain it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -86,25 +56,27 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const DOCUMENT_SCHEMA: u32 = 1;
 
 pub use arc_cpu::batt;
-pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
-pub use backend::{Backends, EvaluatedBy, OnDevice};
+pub use batch::options::{Backend, Merging, Mode, Options};
 pub use batch::{Batch, Job, UnknownJob};
-pub use batts::{
+pub use coordinator::block_log::CheckpointError;
+pub use coordinator::files;
+pub use coordinator::keeper::CoordinatorError;
+pub use coordinator::{Coordinator, Finished};
+pub use gpu_sched::{Activity, Placement, Stages};
+pub use python_pool::{Failure, FailureKind};
+pub use results::attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
+pub use results::escape::escaped;
+pub use results::json::JsonReport;
+pub use results::outcome::{JobResult, Outcome, PairResult};
+pub use results::score::Score;
+pub use results::sink::{Notice, Sink};
+pub use results::submission::{KnownOutputs, Submission, SubmissionScore, Submitted, TaskScore};
+pub use results::summary::{ProgramStats, Progress, SplitCounts, Summary, TaskState, Totals};
+pub use run::backend::{Backends, EvaluatedBy, OnDevice};
+pub use run::batts::{
     BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,
 };
-pub use block_log::CheckpointError;
-pub use cancellation::Cancellation;
-pub use coordinator::{Coordinator, Finished};
-pub use escape::escaped;
-pub use executors::{Compilation, Executors};
-pub use gpu_sched::{Activity, Placement, Stages};
-pub use json::JsonReport;
-pub use keeper::CoordinatorError;
-pub use options::{Backend, Merging, Mode, Options};
-pub use outcome::{JobResult, Outcome, PairResult};
-pub use python_pool::{Failure, FailureKind};
-pub use runner::{Report, Runner, StartError, run};
-pub use score::Score;
-pub use sink::{Notice, Sink};
-pub use submission::{KnownOutputs, Submission, SubmissionScore, Submitted, TaskScore};
-pub use summary::{ProgramStats, Progress, SplitCounts, Summary, TaskState, Totals};
+pub use run::cancellation::Cancellation;
+pub use run::executors::{Compilation, Executors};
+pub use run::runner::{Report, Runner, StartError, run};
+pub use run::{devices, shards, tuning};

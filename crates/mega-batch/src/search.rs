@@ -20,13 +20,13 @@ use arc_dsl::Grid;
 use arc_search::Language;
 use arc_tasks::Task;
 
-use crate::attempts::{handed_in, handed_in_for};
-use crate::block_log::BlockLog;
-use crate::cancellation::Cancellation;
-use crate::keeper::{self, CoordinatorError, Keeper};
-use crate::runner::Runner;
-use crate::sink::Notice;
-use crate::submission::Submission;
+use crate::coordinator::block_log::BlockLog;
+use crate::coordinator::keeper::{self, CoordinatorError, Keeper};
+use crate::results::attempts::{handed_in, handed_in_for};
+use crate::results::sink::Notice;
+use crate::results::submission::Submission;
+use crate::run::cancellation::Cancellation;
+use crate::run::runner::Runner;
 use identity::Identity;
 
 pub use document::SearchDocument;

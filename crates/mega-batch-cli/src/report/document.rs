@@ -1,4 +1,4 @@
-//! [`Document`]: the parts of a run's document that are read. `crates/mega-batch/src/json.rs` says what its members
+//! [`Document`]: the parts of a run's document that are read. `crates/mega-batch/src/results/json.rs` says what its members
 //! mean. Unknown members are ignored, so that documents of later engines can be read; members that a page can do
 //! without are optional.
 

@@ -7,12 +7,12 @@ use arc_tasks::{Task, builtin};
 use proptest::prelude::*;
 
 use super::*;
-use crate::block_log::{Blocks, CheckpointError};
-use crate::cancellation::Cancellation;
-use crate::json::JsonReport;
-use crate::options::Backend;
-use crate::options::{Merging, Mode};
-use crate::outcome::Outcome;
+use crate::batch::options::Backend;
+use crate::batch::options::{Merging, Mode};
+use crate::coordinator::block_log::{Blocks, CheckpointError};
+use crate::results::json::JsonReport;
+use crate::results::outcome::Outcome;
+use crate::run::cancellation::Cancellation;
 
 /// Some programs on some tasks, most of them wrong there.
 fn inputs() -> (Vec<Program>, Vec<Task>) {

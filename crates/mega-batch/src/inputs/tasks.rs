@@ -14,7 +14,7 @@ use super::packed::{ArchiveListing, Content, contents};
 use super::{
     InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_archive, is_json, stem, task_file,
 };
-use crate::score::digest;
+use crate::results::score::digest;
 
 /// The split for pairs in a bare list, if their task is also in another file.
 const BARE: &str = "pairs";

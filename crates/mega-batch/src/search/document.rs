@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::identity::language_hash;
 use super::{SearchOptions, SearchState, SearchSummary, SearchTotals, Searched};
 use crate::inputs::InputError;
-use crate::rows::Rows;
+use crate::results::rows::Rows;
 use crate::{DOCUMENT_SCHEMA, VERSION};
 
 /// The contents of the document: a search and its results.

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::SearchOptions;
-use crate::block_log;
-use crate::checkpoint::{hash_tasks, hash_text, hex};
+use crate::coordinator::block_log;
+use crate::coordinator::checkpoint::{hash_tasks, hash_text, hex};
 
 /// What must agree for a search to be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

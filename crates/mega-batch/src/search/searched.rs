@@ -6,7 +6,7 @@ use arc_search::{Attempt, Found};
 use arc_tasks::Task;
 use serde::{Deserialize, Serialize};
 
-use crate::panics::PANIC;
+use crate::run::panics::PANIC;
 
 /// The result of a search for a task. Everything except the time and the bytes is the same in every run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -250,7 +250,7 @@ mod grids {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use crate::rows::Rows;
+    use crate::results::rows::Rows;
 
     pub(super) fn serialize<S: Serializer>(
         grids: &[Grid],

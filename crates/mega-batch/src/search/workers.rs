@@ -11,7 +11,7 @@ use arc_search::{Found, Language, Searcher};
 use arc_tasks::Task;
 
 use super::{SearchEnd, SearchOptions, Searched, SearchesTasks, Take};
-use crate::panics::{PANIC, message};
+use crate::run::panics::{PANIC, message};
 
 /// How often periodic work is done while no result comes.
 const TICK: Duration = Duration::from_millis(200);

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::draws::Draws;
 use super::{COLOURS, Dropped, Inputs, Made, Recipe, Settings, Symmetry};
-use crate::score::digest;
+use crate::results::score::digest;
 
 /// How many candidates share a generator: creating one takes as long as some candidates.
 const CHUNK: usize = 16;

@@ -1,0 +1,206 @@
+//! Finds the launch configuration in which a GPU evaluates fastest, with built-in programs, and keeps it between runs.
+//! A device that hangs is given up.
+
+mod file;
+mod shapes;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use arc_tasks::{MAX_SIDE, builtin};
+use gpu_kernels::device::{Device, DeviceError, Information, Kind, Unavailable, open};
+use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs};
+use gpu_sched::Policy;
+use gpu_sched::launcher::Open;
+
+use crate::run::devices::encoded;
+
+pub use file::{DeviceIdentity, TuningFile, VARIABLE};
+pub use shapes::{Best, fastest};
+
+/// How long a device is measured.
+pub const BUDGET: Duration = Duration::from_secs(1);
+
+/// The size of the batch on which launch configurations are tried: begins with the first, is multiplied by the second
+/// while the device is fast enough, and reaches at least the third on a fast device.
+const FIRST_BATCH: u64 = 64;
+const GROWTH: u64 = 4;
+const FULL_BATCH: u64 = 4096;
+
+/// A larger batch is used only if there is time for this many configurations on it.
+const CONFIGURATIONS_WANTED: f64 = 8.0;
+
+/// The batch size for a fast device. A batch that does not fill the device favours configurations that spread it over
+/// more blocks, whatever they take on a full device.
+fn batch_size(device: &Information) -> u64 {
+    FULL_BATCH.max(*device.suggested_batch().start())
+}
+
+/// The next batch size after one that took `time`: `None` if it was the last size, or if the next would take too much
+/// of the budget to try [`CONFIGURATIONS_WANTED`] configurations.
+fn larger_batch(size: u64, all: u64, time: Duration, budget: Duration) -> Option<u64> {
+    let larger = (size * GROWTH).min(all);
+    let expected = time.as_secs_f64() * larger as f64 / size as f64;
+    (larger > size && expected * CONFIGURATIONS_WANTED <= budget.as_secs_f64()).then_some(larger)
+}
+
+/// Programs of each magnitude of length, and inputs of each program.
+const PROGRAMS: usize = 4;
+const INPUTS: usize = 32;
+
+/// The inputs are always the same.
+const SEED: u64 = 0;
+
+/// Why a device could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TuningError {
+    /// The device is not there, or hangs.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The device failed.
+    #[error(transparent)]
+    Failed(#[from] DeviceError),
+}
+
+/// Opens a device and searches its fastest launch configuration within the budget, which begins when it is open.
+/// `None` if no configuration was timed; a simulated device says nothing about them.
+///
+/// # Errors
+/// It cannot be opened, fails on the way, or hangs: see [`open::TIME_LIMIT`] and [`Policy::time_limit`].
+pub fn tune<D>(open: Open<D>, budget: Duration) -> Result<Option<Best>, TuningError>
+where
+    D: Device + Send + 'static,
+{
+    let device = open::within(open::TIME_LIMIT, open)??;
+    let limit = budget + Policy::default().time_limit;
+    let best = open::within(limit, move || match device.information().kind {
+        Kind::Cuda => {
+            let items = batch_size(device.information());
+            search(device, items, budget)
+        }
+        Kind::Emulated | Kind::Interpreted => Ok(None),
+    })?;
+    Ok(best?)
+}
+
+/// The fastest launch configuration for a batch of `items` evaluations if the device is fast enough, otherwise of fewer.
+/// `None` if the batch does not fit into memory, or the device can run no program.
+fn search<D: Device>(device: D, items: u64, budget: Duration) -> Result<Option<Best>, DeviceError> {
+    let sample = Sample::new(device.information().shared_bytes);
+    if sample.programs.is_empty() {
+        return Ok(None);
+    }
+    let mut engine = Engine::new(device);
+    let mut find = || {
+        let mut next = Some(FIRST_BATCH.min(items));
+        let mut grown = None;
+        while let Some(size) = next {
+            let batch = Batch::new(&engine, &sample, size)?;
+            if grown.is_none() {
+                // The very first launch loads the kernel.
+                batch.time(&engine)?;
+            }
+            next = larger_batch(size, items, batch.time(&engine)?, budget);
+            grown = Some(batch);
+        }
+        let Some(batch) = grown else {
+            return Ok(None);
+        };
+        let began = Instant::now();
+        fastest(
+            || began.elapsed() >= budget,
+            |tuning| {
+                engine.configure(tuning);
+                batch.time(&engine)
+            },
+        )
+    };
+    match find() {
+        Err(DeviceError::OutOfMemory { .. }) => Ok(None),
+        found => found,
+    }
+}
+
+/// Built-in programs of all lengths, with their inputs.
+struct Sample {
+    programs: Vec<DeviceProgram>,
+    /// The inputs and outputs of all programs, and the evaluations of each.
+    pool: Pool,
+    evaluations: Vec<Vec<Evaluation>>,
+}
+
+impl Sample {
+    /// Programs that a device with so much shared memory can run.
+    fn new(shared_bytes: u32) -> Self {
+        let mut sample = Self {
+            programs: Vec::new(),
+            pool: Pool::default(),
+            evaluations: Vec::new(),
+        };
+        let mut of_length = [0; usize::BITS as usize];
+        for one in builtin::all() {
+            let count = &mut of_length[one.program().steps().len().max(1).ilog2() as usize];
+            let Some(encoded) = (*count < PROGRAMS)
+                .then(|| encoded(one.program(), shared_bytes).ok())
+                .flatten()
+            else {
+                continue;
+            };
+            let pool = &mut sample.pool;
+            let evaluations = (0..INPUTS).filter_map(|index| {
+                let pair = one.pair(SEED, index, MAX_SIDE);
+                // Built-in inputs are no larger than grids of the data, so they fit on a device.
+                Some(Evaluation {
+                    program: sample.programs.len() as u32,
+                    arguments: pool.push_grid(&pair.input).ok()?,
+                    expected: pair.output.and_then(|grid| pool.push_grid(&grid).ok()),
+                    fetch: false,
+                    hash: false,
+                })
+            });
+            let evaluations: Vec<_> = evaluations.collect();
+            if !evaluations.is_empty() {
+                sample.evaluations.push(evaluations);
+                sample.programs.push(encoded);
+                *count += 1;
+            }
+        }
+        sample
+    }
+
+    /// Evaluations evenly spread over its programs.
+    fn spread(&self, items: u64) -> Vec<Evaluation> {
+        let programs = self.evaluations.len();
+        let of = |item: usize| &self.evaluations[item % programs];
+        let items = 0..items as usize;
+        items
+            .map(|item| of(item)[item / programs % of(item).len()])
+            .collect()
+    }
+}
+
+/// A batch on a device, for trying launch configurations.
+struct Batch<D: Device> {
+    programs: Programs<D>,
+    arguments: Arguments<D>,
+    evaluations: Vec<Evaluation>,
+}
+
+impl<D: Device> Batch<D> {
+    fn new(engine: &Engine<D>, sample: &Sample, items: u64) -> Result<Self, DeviceError> {
+        Ok(Self {
+            programs: engine.load(&sample.programs)?,
+            arguments: engine.upload(&sample.pool)?,
+            evaluations: sample.spread(items),
+        })
+    }
+
+    /// The time of a launch in the engine's configuration.
+    fn time(&self, engine: &Engine<D>) -> Result<Duration, DeviceError> {
+        let prepared = engine.prepare(&self.programs, &self.arguments, &self.evaluations)?;
+        engine.timed(&self.programs, &self.arguments, &prepared)
+    }
+}
