@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arc_cpu::{Compiled, Machine};
 use arc_dsl::{Dialect, Grid, Interpreter, Program};
 use arc_form::Evaluator;
-use arc_search::language::Counts;
+use arc_search::language::UseCounts;
 use arc_search::{Language, Options, Searcher};
 use arc_tasks::{FileTask, Pair, SubmissionFile, Task, TaskError, TaskFile};
 use arc_text::{
@@ -177,10 +177,10 @@ pub(crate) fn search_costs(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    match Counts::parse(text) {
+    match UseCounts::parse(text) {
         Ok(counts) => {
             let written = counts.to_string();
-            let again = Counts::parse(&written).map(|again| again.to_string());
+            let again = UseCounts::parse(&written).map(|again| again.to_string());
             assert_eq!(again.as_ref(), Ok(&written));
             let costs = arc_search::language::Costs::parse(text);
             assert!(costs.is_ok());

@@ -15,7 +15,7 @@ mod python;
 mod suite;
 mod vectors;
 
-use compare::{Ours, Row};
+use compare::{ComparedKind, Ours};
 use programs::{OWN_SECONDS, Programs, Solvers};
 use python::{Command, Reference};
 use suite::Suite;
@@ -115,7 +115,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     if let Some(right) = right {
         println!("{right}");
     }
-    let differing: usize = rows.iter().map(Row::differing).sum();
+    let differing: usize = rows.iter().map(ComparedKind::differing).sum();
     ensure!(
         differing == 0,
         "{differing} evaluations differ from the reference"
@@ -124,7 +124,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
 }
 
 /// What a failing call of each primitive of the typed dialect returns.
-fn defaults(reference: &Reference) -> Result<Row> {
+fn defaults(reference: &Reference) -> Result<ComparedKind> {
     let all = TypedPrimitive::ALL;
     let texts: Vec<_> = all.iter().map(|primitive| {
         format!("def default():\n    import safe_dsl\n    return safe_dsl._get_safe_default({primitive})\n")
@@ -133,7 +133,7 @@ fn defaults(reference: &Reference) -> Result<Row> {
         .iter()
         .map(|text| Command::Program(text, &[]))
         .collect();
-    let mut row = Row::new("defaults");
+    let mut row = ComparedKind::new("defaults");
     for (primitive, theirs) in all.iter().zip(reference.evaluate(&commands, OWN_SECONDS)?) {
         let ours = Ours::Value(primitive.default_value().to_string());
         row.add(None, &ours, &theirs, || primitive.to_string());

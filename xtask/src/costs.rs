@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Callee, Dialect, Operand, Program};
-use arc_search::language::{Counts, Producer};
+use arc_search::language::{Producer, UseCounts};
 use arc_text::parse_programs;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
 #[derive(Default)]
 struct CountedPrograms {
     /// The counts of all programs, and their number.
-    counts: Counts,
+    counts: UseCounts,
     programs: usize,
     /// Programs that could not be counted, with place and reason.
     skipped: Vec<String>,
@@ -94,14 +94,14 @@ impl CountedPrograms {
 }
 
 /// The number of calls.
-fn calls(counts: &Counts) -> u64 {
+fn calls(counts: &UseCounts) -> u64 {
     counts.calls().map(|(_, count)| u64::from(count)).sum()
 }
 
 /// The calls of a program. The result of calling a function value comes from the primitive that created the function;
 /// such a call is not counted, nor are its arguments.
-fn count(program: &Program) -> Counts {
-    let mut counts = Counts::default();
+fn count(program: &Program) -> UseCounts {
+    let mut counts = UseCounts::default();
     // The producer of each variable.
     let mut variables = vec![Producer::Input; program.inputs().len()];
     for step in program.steps() {

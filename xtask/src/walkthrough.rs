@@ -15,7 +15,7 @@ use crate::cargo::{cargo, words};
 
 mod document;
 
-use document::{Action, Place, Step};
+use document::{Action, BlockPlace, Step};
 
 /// The page that is followed.
 const PAGE: &str = "docs/extending.md";
@@ -156,8 +156,8 @@ fn remove_others(root: &Path, folder: &Path, files: &Files) -> Result<()> {
 }
 
 /// Inserts the text of a block into a file.
-fn put(files: &mut Files, path: &str, place: &Place, text: &str) -> Result<()> {
-    if *place == Place::NewFile {
+fn put(files: &mut Files, path: &str, place: &BlockPlace, text: &str) -> Result<()> {
+    if *place == BlockPlace::NewFile {
         let old = files.insert(path.into(), text.as_bytes().to_vec());
         ensure!(old.is_none(), "expected no file `{path}`, which is there");
         return Ok(());
@@ -173,7 +173,7 @@ fn put(files: &mut Files, path: &str, place: &Place, text: &str) -> Result<()> {
 
 /// The file with the block inserted, indented like its surroundings. If an empty line separates the surroundings from
 /// the block's place, one also separates the block.
-fn with_block(file: &str, place: &Place, block: &str) -> Result<String> {
+fn with_block(file: &str, place: &BlockPlace, block: &str) -> Result<String> {
     let lines: Vec<&str> = file.lines().collect();
     let mut at = only_line(&lines, place)?;
     let is_empty = |line: Option<&&str>| line.is_some_and(|line| line.trim().is_empty());
@@ -182,19 +182,19 @@ fn with_block(file: &str, place: &Place, block: &str) -> Result<String> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let depth = indent(lines[at]);
     match place {
-        Place::After(_) => {
+        BlockPlace::After(_) => {
             at += 1;
             before = is_empty(lines.get(at));
         }
-        Place::Before(_) => behind = is_empty(at.checked_sub(1).and_then(|at| lines.get(at))),
-        Place::BeforeTest(_) => {
+        BlockPlace::Before(_) => behind = is_empty(at.checked_sub(1).and_then(|at| lines.get(at))),
+        BlockPlace::BeforeTest(_) => {
             while at > 0 && lines[at - 1].trim().starts_with("#[") {
                 at -= 1;
             }
             behind = true;
         }
-        Place::InsteadOf(_) => replaced = 1,
-        Place::NewFile => {}
+        BlockPlace::InsteadOf(_) => replaced = 1,
+        BlockPlace::NewFile => {}
     }
     // A block whose first line is indented already has its own depth.
     let own = block.lines().next().map_or(0, indent);
@@ -212,11 +212,13 @@ fn with_block(file: &str, place: &Place, block: &str) -> Result<String> {
 }
 
 /// The index of the only line that a place names.
-fn only_line(lines: &[&str], place: &Place) -> Result<usize> {
+fn only_line(lines: &[&str], place: &BlockPlace) -> Result<usize> {
     let wanted = match place {
-        Place::Before(line) | Place::After(line) | Place::InsteadOf(line) => line.clone(),
-        Place::BeforeTest(name) => format!("fn {name}() {{"),
-        Place::NewFile => String::new(),
+        BlockPlace::Before(line) | BlockPlace::After(line) | BlockPlace::InsteadOf(line) => {
+            line.clone()
+        }
+        BlockPlace::BeforeTest(name) => format!("fn {name}() {{"),
+        BlockPlace::NewFile => String::new(),
     };
     let found: Vec<usize> = (0..lines.len())
         .filter(|at| lines[*at].trim() == wanted)
@@ -237,34 +239,34 @@ mod tests {
     #[test]
     fn a_block_is_put_where_the_sentence_says() {
         let file = "fn a() {\n    one();\n    two();\n}\n\n#[test]\nfn b() {\n}\n";
-        let put = |place: Place, block: &str| with_block(file, &place, block).unwrap();
+        let put = |place: BlockPlace, block: &str| with_block(file, &place, block).unwrap();
         assert_eq!(
-            put(Place::After("one();".into()), "more();\n"),
+            put(BlockPlace::After("one();".into()), "more();\n"),
             file.replace("one();", "one();\n    more();")
         );
         assert_eq!(
-            put(Place::Before("two();".into()), "more();\n"),
+            put(BlockPlace::Before("two();".into()), "more();\n"),
             file.replace("one();", "one();\n    more();")
         );
         assert_eq!(
-            put(Place::InsteadOf("two();".into()), "three();\n"),
+            put(BlockPlace::InsteadOf("two();".into()), "three();\n"),
             file.replace("two", "three")
         );
         assert_eq!(
-            put(Place::BeforeTest("b".into()), "#[test]\nfn c() {\n}\n"),
+            put(BlockPlace::BeforeTest("b".into()), "#[test]\nfn c() {\n}\n"),
             file.replace("#[test]", "#[test]\nfn c() {\n}\n\n#[test]")
         );
         // An empty line at the place is repeated.
-        let parted = with_block("a\n\nb\n", &Place::Before("b".into()), "c\n").unwrap();
+        let parted = with_block("a\n\nb\n", &BlockPlace::Before("b".into()), "c\n").unwrap();
         assert_eq!(parted, "a\n\nc\n\nb\n");
-        let parted = with_block("a\n\nb\n", &Place::After("a".into()), "c\n").unwrap();
+        let parted = with_block("a\n\nb\n", &BlockPlace::After("a".into()), "c\n").unwrap();
         assert_eq!(parted, "a\n\nc\n\nb\n");
     }
 
     #[test]
     fn a_line_that_is_not_there_once_is_an_error() {
         let error = |line: &str| {
-            let place = Place::Before(line.into());
+            let place = BlockPlace::Before(line.into());
             with_block("a\nb\na\n", &place, "c\n")
                 .unwrap_err()
                 .to_string()

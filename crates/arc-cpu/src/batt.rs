@@ -216,7 +216,7 @@ impl From<NodeId> for Called {
 
 /// Counts of a batt's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct BattCounts {
     /// Calls that were pushed or tried.
     pub calls: u64,
     /// Calls on an input.
@@ -353,7 +353,7 @@ pub struct Batt {
     pending_loose: Vec<(u32, Value)>,
     /// The most steps that it took on an input.
     spent: u64,
-    counts: Counts,
+    counts: BattCounts,
 }
 
 /// The maximum nesting depth of functions: the reference, which has a bound of its own, evaluates deeper ones. And how
@@ -403,7 +403,7 @@ impl Batt {
             takes_loose: false,
             pending_loose: Vec::new(),
             spent: 0,
-            counts: Counts::default(),
+            counts: BattCounts::default(),
         };
         batt.restart(inputs, targets);
         batt
@@ -458,7 +458,7 @@ impl Batt {
     }
 
     /// What it has done so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> BattCounts {
         self.counts
     }
 

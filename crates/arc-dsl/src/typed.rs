@@ -51,7 +51,7 @@ pub use table::TypedPrimitive;
 use table::for_each_typed_primitive;
 
 /// What a row says about a call.
-struct Row {
+struct TypedRow {
     default: Default,
     implementation: Implementation,
 }
@@ -150,14 +150,14 @@ macro_rules! rows {
             $(unless $check:ident ($($checked:ident),+))? $(: $doc:literal)?;)+
     })+) => {
         #[allow(non_snake_case, reason = "the names of parameters are the dialect's own")]
-        static TABLE: &[Row] = &[$($(
-            Row {
+        static TABLE: &[TypedRow] = &[$($(
+            TypedRow {
                 default: Default::$default,
                 implementation: implementation!(
                     $family $parameters [$($check ($($checked),+))?] $how $target $(($($given)*))?
                 ),
             },
-            $($(Row {
+            $($(TypedRow {
                 default: Default::$default,
                 implementation: implementation!($alias () [] same $name),
             },)+)?
@@ -168,7 +168,7 @@ macro_rules! rows {
 for_each_typed_primitive!(rows);
 
 impl TypedPrimitive {
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static TypedRow {
         &TABLE[self as usize]
     }
 

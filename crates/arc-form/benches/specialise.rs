@@ -7,12 +7,12 @@
 use std::hint::black_box;
 
 use arc_form::{Specialiser, specialise};
-use arc_tasks::builtin::{self, Kind};
+use arc_tasks::builtin::{self, BuiltinKind};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 fn forms(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("specialise");
-    for kind in Kind::ALL {
+    for kind in BuiltinKind::ALL {
         let programs: Vec<_> = builtin::all()
             .iter()
             .filter(|built_in| built_in.kind() == *kind)

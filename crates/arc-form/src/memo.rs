@@ -10,13 +10,13 @@ use std::hash::Hasher;
 #[derive(Debug)]
 pub(super) struct Memo<V> {
     words: Vec<u32>,
-    entries: Vec<Entry<V>>,
+    entries: Vec<MemoEntry<V>>,
     /// The youngest entry of each bucket; the number of buckets is a power of two.
     buckets: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Entry<V> {
+struct MemoEntry<V> {
     hash: u32,
     /// The next older entry of the bucket.
     older: u32,
@@ -76,7 +76,7 @@ impl<V: Copy> Memo<V> {
         }
         let bucket = self.bucket(hash);
         let older = std::mem::replace(&mut self.buckets[bucket], self.entries.len() as u32);
-        self.entries.push(Entry {
+        self.entries.push(MemoEntry {
             hash,
             older,
             start: self.entered() as u32,

@@ -12,12 +12,12 @@ use arc_dsl::Primitive;
 pub(super) struct Typings {
     common: [Type; 15],
     /// Indexed by a part of the key; empty before the first entry.
-    entries: Vec<Entry>,
+    entries: Vec<KnownTyping>,
 }
 
 /// The typing of a primitive on arguments of common types, if its type is common too.
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
+struct KnownTyping {
     /// The primitive and the arguments' types: 0 if the entry is empty.
     key: u32,
     ty: u8,
@@ -57,7 +57,7 @@ impl Typings {
             }
         }
         if self.entries.is_empty() {
-            self.entries.resize(Self::ENTRIES, Entry::default());
+            self.entries.resize(Self::ENTRIES, KnownTyping::default());
         }
         let hash = key.wrapping_mul(0x9E37_79B1) >> 16;
         let entry = &mut self.entries[hash as usize % Self::ENTRIES];
@@ -66,7 +66,7 @@ impl Typings {
             let Some(ty) = typing.ty.common_number() else {
                 return Ok(typing);
             };
-            *entry = Entry {
+            *entry = KnownTyping {
                 key,
                 ty,
                 checked: typing.checked,

@@ -45,7 +45,7 @@ use arc_dsl::{Primitive, Program};
 use arc_text::ParseError;
 
 pub use costs::Costs;
-pub use counts::{CostError, Counts, Use};
+pub use counts::{CostError, Use, UseCounts};
 pub use producer::Producer;
 use table::MOST_COST;
 pub use uses::Uses;
@@ -114,7 +114,7 @@ pub enum Operation {
 
 /// Operations of the same cost, arguments and result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct LanguageRow {
     /// The bits that it takes to say that a value of this kind is such a call.
     pub bits: u8,
     /// Whether the first two arguments commute.
@@ -143,7 +143,7 @@ pub struct Seed {
 pub struct Language {
     kinds: Vec<String>,
     functions: Vec<Program>,
-    rows: Vec<Row>,
+    rows: Vec<LanguageRow>,
     seeds: Vec<Seed>,
     colour_seeds: Vec<Seed>,
     /// The extra charge of each kind.
@@ -224,7 +224,7 @@ impl Language {
     }
 
     /// The rows of calls, in the order in which they are tried at the same cost.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[LanguageRow] {
         &self.rows
     }
 
@@ -240,7 +240,7 @@ impl Language {
 
     /// The cost of such a call without its arguments: its bits, and the charge of its kind less those of its
     /// arguments; at least 1.
-    pub fn cost(&self, row: &Row) -> u8 {
+    pub fn cost(&self, row: &LanguageRow) -> u8 {
         let charge = |kind: &Kind| i32::from(self.charges[kind.index()]);
         let taken: i32 = row.takes.iter().map(charge).sum();
         (i32::from(row.bits) + charge(&row.gives) - taken).clamp(1, MOST_COST.into()) as u8

@@ -35,4 +35,4 @@ mod testing;
 pub use attempt::Attempt;
 pub use language::Language;
 pub use options::Options;
-pub use searcher::{Counts, Found, Searcher};
+pub use searcher::{Found, SearchCounts, Searcher};

@@ -29,7 +29,7 @@ pub(crate) const HELPERS: &str = include_str!("rules/helpers.py");
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct RuleRow {
     /// What it costs, in bits.
     pub cost: u32,
     /// Its description in words.
@@ -41,7 +41,7 @@ pub struct Row {
 }
 
 /// The rows of a section. Invalid lines are skipped; a test parses all of them.
-fn rows(table: &str, section: &str) -> Vec<Row> {
+fn rows(table: &str, section: &str) -> Vec<RuleRow> {
     let head = format!("[{section}]");
     let lines = table.lines().map(str::trim);
     let lines = lines.skip_while(|line| *line != head).skip(1);
@@ -49,7 +49,7 @@ fn rows(table: &str, section: &str) -> Vec<Row> {
     let row = |line: &str| {
         let (cost, rest) = line.split_once(' ')?;
         let (words, expression) = rest.split_once(": ")?;
-        Some(Row {
+        Some(RuleRow {
             cost: cost.parse().ok()?,
             words: words.to_owned(),
             expression: expression.to_owned(),

@@ -23,7 +23,7 @@ use crate::size::{self, KnownSize, Prediction};
 
 /// The work that a search did for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct SearchCounts {
     /// How often the task was searched: once, or again with its original colours and with 0 for the most common one;
     /// 0 if the sizes of its outputs could not be predicted.
     pub passes: u32,
@@ -43,7 +43,7 @@ pub struct Counts {
     pub bytes: usize,
 }
 
-impl Counts {
+impl SearchCounts {
     /// Adds the work of another pass: sums, but the maximum of costs and memory.
     fn add(&mut self, other: &Self) {
         *self = Self {
@@ -70,7 +70,7 @@ pub struct Found {
     /// Whether colours were renamed, at least in the first pass.
     pub renamed: bool,
     /// The work that was done.
-    pub counts: Counts,
+    pub counts: SearchCounts,
     /// Why the enumeration ended.
     pub stopped: Option<Stopped>,
     /// The size of the output of each test pair, if it was predicted.
@@ -306,7 +306,7 @@ impl Searcher {
         // The sort is stable: among equal scores the first one stays first.
         proposals.sort_by(|a, b| b.0.total_cmp(&a.0));
         let counts = scene.batt.counts();
-        found.counts.add(&Counts {
+        found.counts.add(&SearchCounts {
             passes: u32::from(enumerates),
             nodes: usize::from(enumerates) * enumeration.counts().0,
             cost: enumeration.cost(),

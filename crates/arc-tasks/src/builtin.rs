@@ -31,14 +31,14 @@ mod table;
 mod things;
 
 use random::Random;
-use table::{Row, TABLE};
+use table::{BuiltinRow, TABLE};
 
 /// The text of all built-in programs, in the form of a solver file.
 pub const TEXT: &str = include_str!("builtin/programs.py");
 
 /// What a built-in program does; the benchmark matrix is grouped by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum BuiltinKind {
     /// Turns, cuts, joins and scales grids.
     Transform,
     /// Changes colours, not places.
@@ -53,32 +53,32 @@ pub enum Kind {
     Whole,
 }
 
-impl Kind {
+impl BuiltinKind {
     /// All kinds, in the order of the benchmark matrix.
-    pub const ALL: &'static [Kind] = &[
-        Kind::Transform,
-        Kind::Colour,
-        Kind::Objects,
-        Kind::Pattern,
-        Kind::Pipeline,
-        Kind::Whole,
+    pub const ALL: &'static [BuiltinKind] = &[
+        BuiltinKind::Transform,
+        BuiltinKind::Colour,
+        BuiltinKind::Objects,
+        BuiltinKind::Pattern,
+        BuiltinKind::Pipeline,
+        BuiltinKind::Whole,
     ];
 
     /// Its name, as used in tables and options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Transform => "transform",
-            Kind::Colour => "colour",
-            Kind::Objects => "objects",
-            Kind::Pattern => "pattern",
-            Kind::Pipeline => "pipeline",
-            Kind::Whole => "whole",
+            BuiltinKind::Transform => "transform",
+            BuiltinKind::Colour => "colour",
+            BuiltinKind::Objects => "objects",
+            BuiltinKind::Pattern => "pattern",
+            BuiltinKind::Pipeline => "pipeline",
+            BuiltinKind::Whole => "whole",
         }
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for BuiltinKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Kind {
 /// A built-in program and the generator of its inputs.
 #[derive(Debug)]
 pub struct BuiltIn {
-    row: &'static Row,
+    row: &'static BuiltinRow,
     program: Program,
     text: &'static str,
 }
@@ -131,7 +131,7 @@ impl BuiltIn {
 
     /// What it does.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> BuiltinKind {
         self.row.kind
     }
 

@@ -2,7 +2,7 @@
 
 use arc_dsl::{Callee, Dialect, MAX_INT, Operand, ProgramBuilder, Slot};
 
-use crate::batt_file::{BattFile, Entry, EntryKind};
+use crate::batt_file::{BattEntry, BattEntryKind, BattFile};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
 use crate::lexer::{Block, Lexer, Token, TokenKind, without_feed};
@@ -334,7 +334,7 @@ impl<'t> BattParser<'_, 't> {
     }
 
     /// `s.append((n, id, name, tN))` or `o.append((n, flag, id, tN))`.
-    fn entry(&mut self) -> Result<Entry> {
+    fn entry(&mut self) -> Result<BattEntry> {
         let is_output = self.tokens.bump().is_name("o");
         self.tokens.bump();
         self.tokens.expect("append", "`append`")?;
@@ -362,12 +362,12 @@ impl<'t> BattParser<'_, 't> {
             self.tokens.bump();
             self.tokens.expect(",", "`,`")?;
             let id = self.string("the id of a task as a string")?;
-            EntryKind::Output { mutated, id }
+            BattEntryKind::Output { mutated, id }
         } else {
             let id = self.string("the id of a task as a string")?;
             self.tokens.expect(",", "`,`")?;
             let name = self.string("the name of the measure as a string")?;
-            EntryKind::Score { id, name }
+            BattEntryKind::Score { id, name }
         };
         self.tokens.expect(",", "`,`")?;
         let variable = self.tokens.peek();
@@ -386,7 +386,7 @@ impl<'t> BattParser<'_, 't> {
             .scope
             .as_ref()
             .map_or(0, |scope| scope.builder.steps());
-        Ok(Entry {
+        Ok(BattEntry {
             after,
             slot,
             number,
@@ -434,7 +434,7 @@ impl<'t> BattParser<'_, 't> {
 struct LinesRead<'t> {
     /// Whether steps are guarded; `None` before the first step.
     guarded: Option<bool>,
-    entries: Vec<Entry>,
+    entries: Vec<BattEntry>,
     outer: Option<&'t str>,
     inner: Option<&'t str>,
 }

@@ -13,12 +13,12 @@ use arc_dsl::{EvalError, Interpreter, Program, Sample, Slot, Step, Value};
 pub struct BattFile {
     pub(crate) program: Program,
     pub(crate) guarded: bool,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<BattEntry>,
 }
 
 /// An element that is appended to one of the lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct BattEntry {
     /// The number of program steps after which it is appended.
     pub(crate) after: usize,
     /// The variable that holds its value.
@@ -26,12 +26,12 @@ pub struct Entry {
     /// Its number; normally that of its variable.
     pub number: i32,
     /// Which list it is in, and its further fields there.
-    pub kind: EntryKind,
+    pub kind: BattEntryKind,
 }
 
 /// The list of an entry, with the fields specific to that list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum BattEntryKind {
     /// An element of `o`: the output of a candidate.
     Output {
         /// Whether the candidate's last step differs from that of its solver.
@@ -57,7 +57,7 @@ impl BattFile {
 
     /// The elements of both lists in the order in which they are appended.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[BattEntry] {
         &self.entries
     }
 
@@ -66,7 +66,7 @@ impl BattFile {
     pub fn candidates(&self) -> usize {
         let outputs = self.entries.iter();
         outputs
-            .filter(|entry| matches!(entry.kind, EntryKind::Output { .. }))
+            .filter(|entry| matches!(entry.kind, BattEntryKind::Output { .. }))
             .count()
     }
 
@@ -132,14 +132,14 @@ impl BattFile {
         writeln!(f, "        {target} = _get_safe_default({callee})")
     }
 
-    fn write_entry(&self, f: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
+    fn write_entry(&self, f: &mut fmt::Formatter<'_>, entry: &BattEntry) -> fmt::Result {
         let (number, variable) = (entry.number, &self.program.variables()[entry.slot.index()]);
         match &entry.kind {
-            EntryKind::Output { mutated, id } => {
+            BattEntryKind::Output { mutated, id } => {
                 let mutated = if *mutated { "True" } else { "False" };
                 writeln!(f, "    o.append(({number}, {mutated}, '{id}', {variable}))")
             }
-            EntryKind::Score { id, name } => {
+            BattEntryKind::Score { id, name } => {
                 writeln!(f, "    s.append(({number}, '{id}', '{name}', {variable}))")
             }
         }

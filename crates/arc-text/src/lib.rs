@@ -78,7 +78,7 @@ mod tree;
 use arc_dsl::{Dialect, Program, Value};
 
 pub use batt::{is_batt, parse_batt};
-pub use batt_file::{BattFile, Entry, EntryKind};
+pub use batt_file::{BattEntry, BattEntryKind, BattFile};
 pub use beside::{Beside, imported_modules, package_of};
 pub use error::{ParseError, ParseErrorKind, Unfilled};
 pub use globals::Renames;

@@ -132,7 +132,7 @@ impl Definition<'_> {
 
 /// How far the parsing of a function has got.
 #[derive(Debug, Clone, Default)]
-pub(super) enum State {
+pub(super) enum ParseState {
     #[default]
     Unread,
     Reading,
@@ -151,7 +151,7 @@ pub(super) struct Module<'t> {
     pub(super) globals: Globals<'t>,
     pub(super) functions: Vec<Definition<'t>>,
     /// For each function and dialect.
-    states: Vec<[State; 2]>,
+    states: Vec<[ParseState; 2]>,
     /// Whether another function uses it.
     used: RefCell<Vec<bool>>,
     /// The function being parsed.
@@ -363,7 +363,7 @@ impl<'t> Module<'t> {
         self.reading.names == Renames::default()
     }
 
-    pub(super) fn state(&self, at: usize, dialect: Dialect) -> &State {
+    pub(super) fn state(&self, at: usize, dialect: Dialect) -> &ParseState {
         &self.states[at][dialect as usize]
     }
 
@@ -426,12 +426,12 @@ impl<'t> Module<'t> {
             });
             let is_unread = self.states[at]
                 .iter()
-                .all(|state| matches!(state, State::Unread));
+                .all(|state| matches!(state, ParseState::Unread));
             if value == 0 || !calls || !is_unread {
                 continue;
             }
             self.read_function(at, self.dialect());
-            if matches!(self.state(at, self.dialect()), State::Read(Err(_))) {
+            if matches!(self.state(at, self.dialect()), ParseState::Read(Err(_))) {
                 let kind = TokenKind::Name;
                 self.pass_over(Token {
                     kind,
@@ -704,14 +704,14 @@ impl<'t> Module<'t> {
         let mut stack = vec![(at, 0)];
         while let Some(top) = stack.len().checked_sub(1) {
             let (at, tries) = stack[top];
-            if matches!(self.state(at, dialect), State::Read(_)) {
+            if matches!(self.state(at, dialect), ParseState::Read(_)) {
                 stack.pop();
                 continue;
             }
-            self.states[at][dialect as usize] = State::Reading;
+            self.states[at][dialect as usize] = ParseState::Reading;
             let (read, needs) = self.try_to_read(at, dialect);
             let Some(needs) = needs else {
-                self.states[at][dialect as usize] = State::Read(read);
+                self.states[at][dialect as usize] = ParseState::Read(read);
                 // Its tokens are no longer needed.
                 stack.pop();
                 continue;
@@ -719,7 +719,7 @@ impl<'t> Module<'t> {
             stack[top].1 += 1;
             if tries >= MAX_RESTARTS {
                 for function in self.may_call(at) {
-                    if matches!(self.state(function, dialect), State::Unread) {
+                    if matches!(self.state(function, dialect), ParseState::Unread) {
                         stack.push((function, 0));
                     }
                 }
@@ -733,7 +733,7 @@ impl<'t> Module<'t> {
         let mut used = Vec::new();
         for at in 0..self.functions.len() {
             let mut states = self.states[at].iter();
-            if states.any(|state| matches!(state, State::Read(Err(_)))) {
+            if states.any(|state| matches!(state, ParseState::Read(Err(_)))) {
                 used.extend(self.may_call(at));
             }
         }

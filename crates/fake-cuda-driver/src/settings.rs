@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     /// Whether kernels are executed; otherwise every evaluation is done at once, and wrong.
     pub(crate) executes: bool,
     pub(crate) log: Option<PathBuf>,
-    pub(crate) faults: Vec<Fault>,
+    pub(crate) faults: Vec<InjectedFault>,
 }
 
 /// When asynchronous operations run.
@@ -42,7 +42,7 @@ pub(crate) enum Progress {
 
 /// A fault to inject, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct InjectedFault {
     /// The GPU; `None` for all of them.
     pub(crate) gpu: Option<u32>,
     /// The function without its version; `any` for all calls, `kernel` for the execution of a kernel.
@@ -135,12 +135,14 @@ impl Settings {
                     };
                 }
                 "log" => settings.log = Some(value.into()),
-                "fault" => settings.faults.push(Fault::parse(value).ok_or_else(|| {
-                    expected(
-                        "[GPU/]CALL:WHICH:WHAT, WHICH being N, N+ or N-M, \
+                "fault" => settings
+                    .faults
+                    .push(InjectedFault::parse(value).ok_or_else(|| {
+                        expected(
+                            "[GPU/]CALL:WHICH:WHAT, WHICH being N, N+ or N-M, \
                          WHAT a code, `hang` or a time such as 20ms",
-                    )
-                })?),
+                        )
+                    })?),
                 _ => return Err(expected("a setting that exists")),
             }
         }
@@ -159,7 +161,7 @@ fn bytes(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-impl Fault {
+impl InjectedFault {
     fn parse(text: &str) -> Option<Self> {
         let (gpu, text) = match text.split_once('/') {
             Some((gpu, rest)) => (Some(gpu.parse().ok()?), rest),
@@ -208,7 +210,7 @@ mod tests {
         let text = "devices=3; bytes=20M; name=Tesla T4; capability=75; multiprocessors=40; \
                     threads=1024; shared=64k; static-shared=16; version=11080; progress=5; \
                     kernels=none; log=a b; fault=2/cuMemAlloc:3-4:2;fault=kernel:7+:hang; fault=any:1:20ms";
-        let fault = |gpu, call: &str, first, last, kind| Fault {
+        let fault = |gpu, call: &str, first, last, kind| InjectedFault {
             gpu,
             call: call.to_owned(),
             first,
@@ -273,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_fault_strikes_where_it_is_meant_to() {
-        let fault = Fault::parse("1/cuMemAlloc:3-4:2").unwrap();
+        let fault = InjectedFault::parse("1/cuMemAlloc:3-4:2").unwrap();
         assert!(fault.strikes(1, "cuMemAlloc", 3) && fault.strikes(1, "cuMemAlloc", 4));
         for (gpu, call, number) in [
             (0, "cuMemAlloc", 3),
@@ -282,7 +284,7 @@ mod tests {
         ] {
             assert!(!fault.strikes(gpu, call, number));
         }
-        let everywhere = Fault::parse("any:2+:999").unwrap();
+        let everywhere = InjectedFault::parse("any:2+:999").unwrap();
         assert!(everywhere.strikes(7, "any", 1000) && !everywhere.strikes(0, "any", 1));
     }
 }

@@ -24,7 +24,7 @@ pub struct Information {
     /// Its name, such as `NVIDIA H200`.
     pub name: String,
     /// Where it computes.
-    pub kind: Kind,
+    pub kind: DeviceKind,
     /// Major and minor compute capability; of a simulated device, the one that it imitates.
     pub capability: (u32, u32),
     /// Number of multiprocessors.
@@ -70,7 +70,7 @@ impl Information {
 
 /// Where a device computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum DeviceKind {
     /// On an NVIDIA GPU.
     Cuda,
     /// On the CPU, compiled from the same sources.
@@ -315,7 +315,7 @@ mod tests {
     fn suggested(multiprocessors: u32, warps: u32, bytes: u64) -> RangeInclusive<u64> {
         let information = Information {
             name: "a GPU".to_owned(),
-            kind: Kind::Cuda,
+            kind: DeviceKind::Cuda,
             capability: (8, 0),
             multiprocessors,
             warps,

@@ -10,7 +10,7 @@ use crate::device::{Device, DeviceError, Entry, Information, Launch};
 use crate::interface::constants::{ARENA_WORDS, MAX_SIDE_BY_SIDE, MAX_WARPS, NOWHERE};
 use crate::interface::records::{EvaluationRecord, VerdictRecord, WorkRecord};
 use crate::interface::{ProgramsArguments, Representation, Structure};
-use crate::pool::{LANES, Place, Pool};
+use crate::pool::{LANES, Pool, PoolPlace};
 use crate::program::Unit;
 use crate::verdict::Verdict;
 
@@ -61,9 +61,9 @@ pub struct Evaluation {
     /// The index of the program among those that were [loaded](Engine::load) or [added later](Engine::extend).
     pub program: u32,
     /// Where its arguments start, one after the other, in the [uploaded](Engine::upload) pool.
-    pub arguments: Place,
+    pub arguments: PoolPlace,
     /// Where the expected grid lies in that pool.
-    pub expected: Option<Place>,
+    pub expected: Option<PoolPlace>,
     /// Whether to fetch the result too, not only the verdict.
     pub fetch: bool,
     /// Whether the verdict includes the [hash](crate::hash) of the result, if that is a grid.
@@ -93,8 +93,8 @@ impl<D: Device> Arguments<D> {
     }
 
     /// Where the next value will be appended.
-    fn end(&self) -> Place {
-        Place {
+    fn end(&self) -> PoolPlace {
+        PoolPlace {
             word: self.words.elements::<u32>() as u32,
             unit: self.units.elements::<Unit>() as u32,
         }
@@ -139,7 +139,7 @@ struct ResultLayout {
     /// One entry per evaluation; empty if no result is fetched.
     slots: Vec<Option<ResultSlot>>,
     /// The end of the last result.
-    end: Place,
+    end: PoolPlace,
 }
 
 impl ResultLayout {
@@ -147,7 +147,7 @@ impl ResultLayout {
         if !evaluations.iter().any(|evaluation| evaluation.fetch) {
             return Self::default();
         }
-        let mut end = Place::default();
+        let mut end = PoolPlace::default();
         let numbered = segments.iter().flat_map(|segment| {
             let numbers = segment.evaluations.clone();
             numbers.map(|number| (number, &segment.description))
@@ -209,7 +209,7 @@ pub struct Results {
 /// Where a result lies, and how it is represented.
 #[derive(Debug, Clone, Copy)]
 struct ResultSlot {
-    place: Place,
+    place: PoolPlace,
     representation: Representation,
     structure: Option<Structure>,
 }
@@ -244,8 +244,8 @@ impl Results {
 }
 
 impl EvaluationRecord {
-    fn new(evaluation: &Evaluation, result: Option<Place>, verdict: u32) -> Self {
-        let nowhere = Place {
+    fn new(evaluation: &Evaluation, result: Option<PoolPlace>, verdict: u32) -> Self {
+        let nowhere = PoolPlace {
             word: NOWHERE,
             unit: NOWHERE,
         };
@@ -279,7 +279,7 @@ fn segments<D: Device>(
     evaluations: &[Evaluation],
 ) -> Result<Vec<Segment>, DeviceError> {
     let end = arguments.end();
-    let past = |place: Place, words: u32, units: u32| {
+    let past = |place: PoolPlace, words: u32, units: u32| {
         place.word as usize + words as usize > end.word as usize
             || place.unit as usize + units as usize > end.unit as usize
     };
@@ -353,7 +353,11 @@ impl<D: Device> Engine<D> {
 
     /// Appends arguments and expected grids, and returns where the new ones start. Those already there keep their
     /// places. An error adds nothing.
-    pub fn append(&self, arguments: &mut Arguments<D>, pool: &Pool) -> Result<Place, DeviceError> {
+    pub fn append(
+        &self,
+        arguments: &mut Arguments<D>,
+        pool: &Pool,
+    ) -> Result<PoolPlace, DeviceError> {
         let first = arguments.end();
         let ends = [
             first.word as usize + pool.words().len(),

@@ -27,6 +27,6 @@ pub use engine::{Arguments, Engine, Evaluation, LaunchConfig, Prepared, Programs
 pub use interface::{
     BailOut, Representation, Structure, lane_operations, list_operations, operations,
 };
-pub use pool::{LANES, Place, Pool};
+pub use pool::{LANES, Pool, PoolPlace};
 pub use program::{Builder, DeviceProgram, Immediate, Label, TooLarge, ValueId};
 pub use verdict::{Verdict, hash};

@@ -93,17 +93,17 @@ pub struct Pool {
 
 /// Where values start in a [`Pool`]: the first word and unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Place {
+pub struct PoolPlace {
     /// Number of the first word.
     pub word: u32,
     /// Number of the first unit.
     pub unit: u32,
 }
 
-impl Place {
+impl PoolPlace {
     /// Where this place is once its pool has been appended at `first` of another pool; `None` on overflow.
-    pub fn behind(self, first: Place) -> Option<Place> {
-        Some(Place {
+    pub fn behind(self, first: PoolPlace) -> Option<PoolPlace> {
+        Some(PoolPlace {
             word: self.word.checked_add(first.word)?,
             unit: self.unit.checked_add(first.unit)?,
         })
@@ -122,15 +122,15 @@ impl Pool {
     }
 
     /// Where the next value will be added.
-    pub fn end(&self) -> Place {
-        Place {
+    pub fn end(&self) -> PoolPlace {
+        PoolPlace {
             word: self.words.len() as u32,
             unit: self.units.len() as u32,
         }
     }
 
     /// Adds a grid. Errors: [`BailOut::Grid`], [`BailOut::Colour`]; then nothing is added.
-    pub fn push_grid(&mut self, grid: &Grid) -> Result<Place, BailOut> {
+    pub fn push_grid(&mut self, grid: &Grid) -> Result<PoolPlace, BailOut> {
         let place = self.end();
         let (height, width) = (grid.height(), grid.width());
         if height > LANES || width > LANES {
@@ -163,7 +163,7 @@ impl Pool {
     }
 
     /// Adds everything in another pool, and returns where it starts in this one.
-    pub fn append(&mut self, other: &Pool) -> Place {
+    pub fn append(&mut self, other: &Pool) -> PoolPlace {
         let first = self.end();
         self.words.extend_from_slice(&other.words);
         self.units.extend_from_slice(&other.units);
@@ -178,7 +178,7 @@ impl Pool {
         &mut self,
         representation: Representation,
         value: &Value,
-    ) -> Result<Place, BailOut> {
+    ) -> Result<PoolPlace, BailOut> {
         let place = self.end();
         match (representation, value) {
             (Representation::Int, Value::Nothing) => self.words.push(MISSING.cast_unsigned()),
@@ -276,7 +276,7 @@ impl Pool {
     }
 
     /// The grid at this place; `None` if the pool ends before it.
-    pub fn grid(&self, place: Place) -> Option<Grid> {
+    pub fn grid(&self, place: PoolPlace) -> Option<Grid> {
         let size = *self.words.get(place.word as usize)?;
         let units = self.units_at(place, Representation::Grid)?.as_flattened();
         let (height, width) = (size::HEIGHT.get(size), size::WIDTH.get(size));
@@ -290,7 +290,7 @@ impl Pool {
 
     /// The value at this place, in this representation; a set of objects as one object of all its cells.
     /// `None` if the pool ends before it, or if the representation has no value outside an evaluation.
-    pub fn value(&self, representation: Representation, place: Place) -> Option<Value> {
+    pub fn value(&self, representation: Representation, place: PoolPlace) -> Option<Value> {
         let word = *self.words.get(place.word as usize)?;
         let units = self.units_at(place, representation)?.as_flattened();
         Some(match representation {
@@ -334,7 +334,7 @@ impl Pool {
 
     /// Whether the value at this place satisfies the invariants that operations rely on: no bits past a grid's size,
     /// no columns without rows, no colours outside an object's locations.
-    pub fn is_clean(&self, representation: Representation, place: Place) -> bool {
+    pub fn is_clean(&self, representation: Representation, place: PoolPlace) -> bool {
         let Some(units) = self.units_at(place, representation) else {
             return false;
         };
@@ -372,7 +372,7 @@ impl Pool {
     pub fn widen(
         &mut self,
         representation: Representation,
-        place: Place,
+        place: PoolPlace,
         (up, left): (usize, usize),
     ) {
         let first = place.unit as usize;
@@ -404,7 +404,7 @@ impl Pool {
 
     pub(crate) fn units_at(
         &self,
-        place: Place,
+        place: PoolPlace,
         representation: Representation,
     ) -> Option<&[[u32; LANES]]> {
         let first = place.unit as usize;
@@ -586,7 +586,7 @@ mod tests {
                     if let Err(reason) = pushed {
                         assert_eq!(
                             (reason, pool.end()),
-                            (BailOut::Coordinate, Place::default())
+                            (BailOut::Coordinate, PoolPlace::default())
                         );
                     }
                 }
@@ -627,11 +627,11 @@ mod tests {
 
     #[test]
     fn what_lies_past_the_last_place_is_nowhere() {
-        let place = Place { word: 3, unit: 5 };
-        assert_eq!(place.behind(Place { word: 1, unit: 2 }), {
-            Some(Place { word: 4, unit: 7 })
+        let place = PoolPlace { word: 3, unit: 5 };
+        assert_eq!(place.behind(PoolPlace { word: 1, unit: 2 }), {
+            Some(PoolPlace { word: 4, unit: 7 })
         });
-        let last = Place {
+        let last = PoolPlace {
             word: u32::MAX,
             unit: 0,
         };

@@ -10,7 +10,7 @@ use crate::interface::{BailOut, Representation, Structure};
 use crate::lane_operations;
 use crate::list_operations::ListOperation;
 use crate::operations::{OPERATIONS, Operation};
-use crate::pool::{LANES, Place, Pool};
+use crate::pool::{LANES, Pool, PoolPlace};
 use arc_dsl::Value;
 
 mod places;
@@ -45,7 +45,7 @@ impl Immediate {
 
 /// A place in the pool of an evaluation, encoded as an operand; the [allocator](places::PlaceAllocator) keeps it within
 /// the operand's bits.
-pub(crate) fn packed(place: Place) -> u16 {
+pub(crate) fn packed(place: PoolPlace) -> u16 {
     (operand::WORD.put(place.word) | operand::UNIT.put(place.unit)) as u16
 }
 
@@ -57,7 +57,7 @@ pub struct DeviceProgram {
     pub(crate) parameters: Vec<Representation>,
     pub(crate) words: u32,
     pub(crate) units: u32,
-    pub(crate) result: Place,
+    pub(crate) result: PoolPlace,
     pub(crate) gives: Representation,
     /// How a set of objects that it returns splits into elements.
     pub(crate) structure: Option<Structure>,
@@ -177,7 +177,7 @@ pub struct Label(u32);
 const ROUNDS: u32 = 256;
 
 /// Where the number of rounds that are left lies, if there is an arena; the first word is how much of that is in use.
-const LEFT: Place = Place { word: 1, unit: 0 };
+const LEFT: PoolPlace = PoolPlace { word: 1, unit: 0 };
 
 /// The program needs more shared memory than an evaluation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]

@@ -10,7 +10,7 @@ use crate::interface::constants::{
 use crate::interface::records::VerdictRecord;
 use crate::interface::words::status;
 use crate::interface::{BailOut, Representation};
-use crate::pool::{LANES, Place, Pool};
+use crate::pool::{LANES, Pool, PoolPlace};
 
 /// The outcome of an evaluation on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn hash(grid: &Grid) -> Option<u64> {
 }
 
 /// The [`hash`] of a grid in a pool.
-pub(crate) fn hash_at(pool: &Pool, place: Place) -> Option<u64> {
+pub(crate) fn hash_at(pool: &Pool, place: PoolPlace) -> Option<u64> {
     let size = *pool.words().get(place.word as usize)?;
     let units = pool.units_at(place, Representation::Grid)?;
     let (mut low, mut high) = (0u32, 0u32);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use gpu_kernels::device::caching::{CachingDevice, MemoryUsage};
 use gpu_kernels::device::{Device, DeviceError, Information, Memory, Unavailable};
 use gpu_kernels::{
-    DeviceProgram, Engine, Evaluation, LaunchConfig, Place, Pool, Prepared, Results, Verdict,
+    DeviceProgram, Engine, Evaluation, LaunchConfig, Pool, PoolPlace, Prepared, Results, Verdict,
 };
 
 use resident::Resident;
@@ -59,14 +59,14 @@ impl<N> Evaluations<N> {
 }
 
 /// An invalid place: preparing a launch refuses it.
-const INVALID_PLACE: Place = Place {
+const INVALID_PLACE: PoolPlace = PoolPlace {
     word: u32::MAX,
     unit: u32::MAX,
 };
 
 /// The evaluation with its places moved to a pool that begins at `pool`.
-fn with_pool_at(evaluation: &Evaluation, pool: Option<Place>) -> Evaluation {
-    let there = |place: Place| {
+fn with_pool_at(evaluation: &Evaluation, pool: Option<PoolPlace>) -> Evaluation {
+    let there = |place: PoolPlace| {
         pool.and_then(|first| place.behind(first))
             .unwrap_or(INVALID_PLACE)
     };

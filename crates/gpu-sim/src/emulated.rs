@@ -8,7 +8,7 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, Hasher as _};
 
-use gpu_kernels::device::{Argument, DeviceError, Kind, Launch, Unavailable};
+use gpu_kernels::device::{Argument, DeviceError, DeviceKind, Launch, Unavailable};
 use gpu_kernels::interface;
 
 use crate::simulated::{self, Kernels, SimulatedDevice, SimulatedGpu};
@@ -140,7 +140,7 @@ impl EmulatedDevice {
     pub(crate) fn new(index: usize, emulation: &Emulation) -> Result<Self, Unavailable> {
         let found = Self::fingerprint().ok_or(Unavailable::NoCompiler)?;
         let (number, name) = ((index, emulation.devices), "emulated device");
-        let gpu = SimulatedGpu::new(number, name, Kind::Emulated, emulation.bytes)?;
+        let gpu = SimulatedGpu::new(number, name, DeviceKind::Emulated, emulation.bytes)?;
         let own = emulation.fingerprint;
         let expected = own.unwrap_or_else(interface::fingerprint);
         if expected != found {

@@ -10,16 +10,16 @@ use gpu_kernels::device::{Device, DeviceError, Information, Launch, Memory};
 
 /// When a device fails, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Plan {
+pub struct FaultPlan {
     /// Single calls that fail. If several name the same call, the first applies.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<InjectedFault>,
     /// Periods in which the device is lost.
     pub outages: Vec<Outage>,
 }
 
 /// A call that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
+pub struct InjectedFault {
     /// The kind of call.
     pub call: Call,
     /// Which call of its kind, counted from 0.
@@ -65,22 +65,22 @@ pub struct Outage {
     pub calls: u64,
 }
 
-/// A device into which faults are injected by a [plan](Plan); otherwise it behaves like the wrapped one.
+/// A device into which faults are injected by a [plan](FaultPlan); otherwise it behaves like the wrapped one.
 #[derive(Debug)]
 pub struct Faulty<D> {
     device: D,
-    plan: Arc<Plan>,
+    plan: Arc<FaultPlan>,
     handle: Handle,
 }
 
 /// Releases hanging calls, and counts calls.
 #[derive(Debug, Clone, Default)]
 pub struct Handle {
-    shared: Arc<(Mutex<State>, Condvar)>,
+    shared: Arc<(Mutex<FaultState>, Condvar)>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultState {
     calls: Calls,
     hanging: usize,
     released: bool,
@@ -110,7 +110,7 @@ impl Calls {
     }
 }
 
-impl Plan {
+impl FaultPlan {
     fn effect(&self, all: u64, of_kind: Option<(Call, u64)>) -> Option<Effect> {
         let is_out = |outage: &Outage| {
             let since = all.checked_sub(outage.from);
@@ -126,7 +126,7 @@ impl Plan {
 }
 
 impl Handle {
-    fn locked(&self) -> MutexGuard<'_, State> {
+    fn locked(&self) -> MutexGuard<'_, FaultState> {
         let state = self.shared.0.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }
@@ -156,7 +156,7 @@ impl Handle {
 
 impl<D: Device> Faulty<D> {
     /// Wraps a device, to inject faults by this plan.
-    pub fn new(device: D, plan: Plan) -> Self {
+    pub fn new(device: D, plan: FaultPlan) -> Self {
         Self {
             device,
             plan: Arc::new(plan),

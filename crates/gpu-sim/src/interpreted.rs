@@ -5,7 +5,7 @@
 //! are active, that no lane uses a word that another has written since the last barrier, that nothing
 //! is read before it is written, that accesses are aligned and stay within their buffer and a warp
 //! within its part of shared memory, and that a warp terminates. It also
-//! [counts](Counts) what it executes.
+//! [counts](InstructionCounts) what it executes.
 //!
 //! `tokens`, `names`, `decode` and `parse` parse the text into a [`Module`]; `flow` computes where lanes
 //! reconverge; `warp`, `branches`, `execute`, `access` and `compute` run it on `memory`.
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use gpu_kernels::device::image::{Image, PTX};
-use gpu_kernels::device::{Argument, DeviceError, Kind, Launch, Unavailable};
+use gpu_kernels::device::{Argument, DeviceError, DeviceKind, Launch, Unavailable};
 
 use crate::simulated::{self, Kernels, SimulatedDevice, SimulatedGpu};
 use memory::{Bytes, Region};
@@ -36,7 +36,7 @@ mod parse;
 mod tokens;
 mod warp;
 
-pub use counts::{Counts, Issued, Kind as InstructionKind, OperationRun, PartCounts, Traffic};
+pub use counts::{InstructionCounts, InstructionKind, Issued, OperationRun, PartCounts, Traffic};
 pub use error::ParseError;
 pub use module::{Module, Part};
 
@@ -90,7 +90,7 @@ pub struct Interpreter {
     steps: u64,
     module: Arc<Module>,
     machine: RefCell<Machine>,
-    counts: RefCell<Counts>,
+    counts: RefCell<InstructionCounts>,
     time: Cell<Duration>,
 }
 
@@ -106,7 +106,8 @@ impl InterpretedDevice {
         fingerprint: u64,
     ) -> Result<Self, Unavailable> {
         let (number, name) = ((index, interpretation.devices), "interpreted PTX");
-        let mut gpu = SimulatedGpu::new(number, name, Kind::Interpreted, interpretation.bytes)?;
+        let mut gpu =
+            SimulatedGpu::new(number, name, DeviceKind::Interpreted, interpretation.bytes)?;
         gpu.information.shared_bytes = interpretation.shared_bytes;
         let module = if let Some(module) = &interpretation.module {
             Arc::clone(module)
@@ -124,9 +125,9 @@ impl InterpretedDevice {
     }
 
     /// Returns the counts since the last call, and resets them; other streams have their own.
-    pub fn take_counts(&self) -> Counts {
+    pub fn take_counts(&self) -> InstructionCounts {
         let Interpreter { counts, module, .. } = &self.kernels;
-        counts.replace(Counts::new(module))
+        counts.replace(InstructionCounts::new(module))
     }
 
     /// The module that it executes.
@@ -145,7 +146,7 @@ impl Interpreter {
         Self {
             steps,
             machine: RefCell::new(Machine::new(&module)),
-            counts: RefCell::new(Counts::new(&module)),
+            counts: RefCell::new(InstructionCounts::new(&module)),
             module,
             time: Cell::default(),
         }
@@ -176,7 +177,7 @@ impl Interpreter {
     }
 
     /// Runs a kernel. Moves the buffers among its arguments into the kernel's memory, and back afterwards.
-    fn run(&self, entry: usize, launch: &Launch<'_, Buffer>) -> Result<(), error::Fault> {
+    fn run(&self, entry: usize, launch: &Launch<'_, Buffer>) -> Result<(), error::LaneFault> {
         let shared = Bytes::new(launch.shared_bytes as usize);
         let data = Bytes::of(self.module.data.clone());
         let mut memory = memory::Memory {
@@ -219,7 +220,7 @@ impl Interpreter {
     }
 
     /// The message for a fault: its line, its lane and the violation.
-    fn fault_message(&self, error::Fault(pc, lane, violation): error::Fault) -> String {
+    fn fault_message(&self, error::LaneFault(pc, lane, violation): error::LaneFault) -> String {
         let instruction = self.module.code.get(pc as usize);
         let line = instruction.map_or(0, |instruction| instruction.line);
         let text = self.module.line(line);

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use gpu_kernels::device::{Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
+use gpu_kernels::device::{
+    Device, DeviceError, DeviceKind, Information, Launch, Memory, Unavailable,
+};
 
 /// A GPU with one multiprocessor, simulated on the thread that launches.
 #[derive(Debug)]
@@ -181,7 +183,7 @@ impl SimulatedGpu {
     pub(crate) fn new(
         (index, count): (usize, usize),
         name: &str,
-        kind: Kind,
+        kind: DeviceKind,
         bytes: u64,
     ) -> Result<Self, Unavailable> {
         if index >= count {

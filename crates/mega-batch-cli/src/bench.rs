@@ -24,11 +24,11 @@ mod tensors;
 mod workload;
 
 pub(crate) use compare::{compare, read as read_kept};
-pub(crate) use document::{Document, Found, Part, SCHEMA, StageReport, State};
+pub(crate) use document::{Document, ExpectationState, Found, Part, SCHEMA, StageReport};
 pub(crate) use environment::Environment;
 pub(crate) use gpu::DRIVER_CACHE;
 pub(crate) use page::page;
-pub(crate) use plan::{MOST_EVALUATIONS, Plan};
+pub(crate) use plan::{BenchPlan, MOST_EVALUATIONS};
 pub(crate) use processes::{Ended, end_with_parent, run};
 pub(crate) use sheet::{Context, Sheet};
 pub(crate) use stages::{STAGES, Stage, command};

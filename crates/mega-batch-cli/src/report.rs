@@ -114,8 +114,8 @@ fn parse<T: DeserializeOwned>(reader: impl Read) -> serde_json::Result<T> {
 
 /// Whether the text is the document of a search, which says so before its results. Reads no further than that.
 fn is_of_search(reader: impl Read) -> bool {
-    struct Kind<'a>(&'a mut bool);
-    impl<'de> Visitor<'de> for Kind<'_> {
+    struct KindVisitor<'a>(&'a mut bool);
+    impl<'de> Visitor<'de> for KindVisitor<'_> {
         type Value = ();
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,7 +139,7 @@ fn is_of_search(reader: impl Read) -> bool {
     let mut is_search = false;
     let mut json = serde_json::Deserializer::from_reader(reader);
     // Stopping early is an error, and other errors are reported when all of it is read.
-    let _ = json.deserialize_map(Kind(&mut is_search));
+    let _ = json.deserialize_map(KindVisitor(&mut is_search));
     is_search
 }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyString};
 
-use crate::grids::{Place, grid};
+use crate::grids::{ArgumentPlace, grid};
 
 /// The end of a range without an upper bound.
 pub(crate) const ANY: i128 = u64::MAX as i128;
@@ -20,7 +20,7 @@ pub(crate) fn whole<T: TryFrom<i128>>(
     value: &Bound<'_, PyAny>,
     within: RangeInclusive<i128>,
 ) -> PyResult<T> {
-    let place = Place::Named(name);
+    let place = ArgumentPlace::Named(name);
     let found = match value.extract::<i128>() {
         Ok(found) if !value.is_instance_of::<PyBool>() => Some(found),
         Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => None,
@@ -43,7 +43,7 @@ pub(crate) fn whole<T: TryFrom<i128>>(
 pub(crate) fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
     /// A hundred years.
     const MOST: f64 = 3.2e9;
-    let place = Place::Named(name);
+    let place = ArgumentPlace::Named(name);
     if value.is_none() {
         return Ok(None);
     }
@@ -67,13 +67,13 @@ pub(crate) fn seconds(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<D
 
 /// True or False.
 pub(crate) fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let expected = |_| Place::Named(name).expected("True or False", value);
+    let expected = |_| ArgumentPlace::Named(name).expected("True or False", value);
     value.extract().map_err(expected)
 }
 
 /// A text.
 pub(crate) fn text<'a>(name: &str, value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
-    let place = Place::Named(name);
+    let place = ArgumentPlace::Named(name);
     let Ok(text) = value.cast::<PyString>() else {
         return Err(place.expected("a string", value));
     };
@@ -90,13 +90,13 @@ pub(crate) fn list<'py>(
     let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
     match value.try_iter() {
         Ok(elements) if !is_text => elements.collect(),
-        _ => Err(Place::Named(name).expected(what, value)),
+        _ => Err(ArgumentPlace::Named(name).expected(what, value)),
     }
 }
 
 /// The grids in a list.
 pub(crate) fn grids(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Grid>> {
-    let place = Place::Named(name);
+    let place = ArgumentPlace::Named(name);
     let grids = list(name, "a list of grids", value)?;
     let grids = grids.iter().enumerate();
     grids.map(|(at, it)| grid(it, &place.at(at))).collect()
@@ -113,7 +113,7 @@ fn given<'a, 'py, T>(
 /// A list of integers, or None.
 fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
     given(value, |value| {
-        let place = Place::Named(name);
+        let place = ArgumentPlace::Named(name);
         let elements = list(name, "a list of integers", value)?;
         let elements = elements.iter().enumerate().map(|(at, element)| {
             let number = element.extract();
@@ -125,7 +125,7 @@ fn integers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> 
 
 /// A path of a file, or None.
 fn path_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-    let expected = |_| Place::Named(name).expected("a path", value);
+    let expected = |_| ArgumentPlace::Named(name).expected("a path", value);
     given(value, |value| value.extract().map_err(expected))
 }
 
@@ -199,7 +199,7 @@ integers! {
 pub(crate) fn shard(value: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
     let expected = "a tuple of two numbers";
     let [number, of] = &list("shard", expected, value)?[..] else {
-        return Err(Place::Named("shard").expected(expected, value));
+        return Err(ArgumentPlace::Named("shard").expected(expected, value));
     };
     let number = whole("shard[0]", number, 0..=ANY)?;
     Ok((number, whole("shard[1]", of, 0..=ANY)?))

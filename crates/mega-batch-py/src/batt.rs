@@ -17,7 +17,7 @@ use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::arguments;
 use crate::errors::PyEvalError;
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::guard::{self, lock};
 use crate::programs::{self, PyProgram, check_name};
 use crate::results::shaped;
@@ -89,7 +89,7 @@ impl PyPushed {
 #[pyclass(frozen, name = "Batt", module = "mega_batch")]
 pub(crate) struct PyBatt {
     number: u64,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<BattState>>,
     /// The process that last locked the state. In a fork of it the lock may be held by a thread that does not exist.
     process: AtomicU32,
 }
@@ -103,7 +103,7 @@ impl Drop for PyBatt {
     }
 }
 
-struct State {
+struct BattState {
     batt: Batt,
     /// The marks that were set and not released.
     marks: Vec<(u64, Mark, usize)>,
@@ -134,10 +134,10 @@ struct Call {
 impl Call {
     /// Reads a function, the error for whose name is at `named`, and its arguments.
     fn read<'a>(
-        (function, place): (&Bound<'_, PyAny>, &Place<'_>),
-        named: Option<&Place<'_>>,
+        (function, place): (&Bound<'_, PyAny>, &ArgumentPlace<'_>),
+        named: Option<&ArgumentPlace<'_>>,
         arguments: &[Bound<'_, PyAny>],
-        place_of: impl Fn(usize) -> Place<'a>,
+        place_of: impl Fn(usize) -> ArgumentPlace<'a>,
     ) -> PyResult<Self> {
         let function = if let Ok(name) = function.cast::<PyString>() {
             let primitive = values::primitive(&name.to_cow()?);
@@ -163,7 +163,7 @@ impl Call {
     }
 }
 
-impl State {
+impl BattState {
     /// The node, if it belongs to the batt of this number and was not released; otherwise why not.
     fn known(&self, batt: u64, node: PyNode) -> Result<NodeId, &'static str> {
         if node.batt != batt {
@@ -241,7 +241,7 @@ impl PyBatt {
                 guard::engine(py, || of_task(&task, bounds))?
             }
             (None, Some(inputs)) => {
-                let place = Place::Named("targets");
+                let place = ArgumentPlace::Named("targets");
                 let targets = targets.unwrap_or_default();
                 if targets.len() > inputs.len() {
                     return Err(place.value_error("more targets than inputs"));
@@ -301,7 +301,7 @@ impl PyBatt {
 
     /// A node with this value on every input: a number, a tuple, a set, a grid, or a primitive or a constant by name.
     fn constant(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
-        let value = values::from_python(value, &Place::Named("value"))?;
+        let value = values::from_python(value, &ArgumentPlace::Named("value"))?;
         let node = self.with(py, |state, number| {
             let node = state.batt.constant(&value)?;
             Ok(state.node(number, node))
@@ -318,7 +318,10 @@ impl PyBatt {
         function: &Bound<'_, PyAny>,
         arguments: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<PyPushed> {
-        let (place, of_arguments) = (Place::Named("function"), Place::Named("arguments"));
+        let (place, of_arguments) = (
+            ArgumentPlace::Named("function"),
+            ArgumentPlace::Named("arguments"),
+        );
         let call = Call::read((function, &place), None, &arguments, |at| {
             of_arguments.at(at)
         })?;
@@ -333,7 +336,7 @@ impl PyBatt {
     /// known beforehand. Raises like `push`, with the index of the call, before any is added; MemoryError if the batt
     /// is full, with the calls before it added.
     fn push_many(&self, py: Python<'_>, calls: &Bound<'_, PyAny>) -> PyResult<Vec<PyPushed>> {
-        let place = Place::Named("calls");
+        let place = ArgumentPlace::Named("calls");
         let mut read = Vec::new();
         let calls = arguments::list(
             "calls",
@@ -446,7 +449,8 @@ impl PyBatt {
         let nodes = nodes.map(|nodes| {
             let nodes = arguments::list("nodes", "a list of Nodes of the Batt", nodes)?;
             let nodes = nodes.iter().enumerate();
-            let nodes = nodes.map(|(at, node)| node_at(&Place::Named("nodes").at(at), node));
+            let nodes =
+                nodes.map(|(at, node)| node_at(&ArgumentPlace::Named("nodes").at(at), node));
             nodes.collect::<PyResult<Vec<PyNode>>>()
         });
         let nodes = nodes.transpose()?;
@@ -496,7 +500,7 @@ impl PyBatt {
         #[pyo3(from_py_with = node)] node: PyNode,
         #[pyo3(from_py_with = arguments::name)] name: &str,
     ) -> PyResult<PyProgram> {
-        check_name(name, &Place::Named("name"))?;
+        check_name(name, &ArgumentPlace::Named("name"))?;
         let program = self.at(py, node, |batt, id| batt.program(id, name))?;
         let program = program.map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(PyProgram::new(program))
@@ -547,7 +551,7 @@ impl PyBatt {
     pub(crate) fn of(batt: Batt) -> Self {
         Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-            state: Arc::new(Mutex::new(State {
+            state: Arc::new(Mutex::new(BattState {
                 ages: vec![0; batt.len()],
                 batt,
                 marks: Vec::new(),
@@ -580,7 +584,7 @@ impl PyBatt {
         if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
             return Self::task_given(given);
         }
-        let place = Place::Named("task");
+        let place = ArgumentPlace::Named("task");
         let inputs = given.try_iter()?.enumerate();
         let pairs =
             inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(&grid?, &place.at(at))?, None)));
@@ -594,7 +598,7 @@ impl PyBatt {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut State, u64) -> T + Send,
+        work: impl FnOnce(&mut BattState, u64) -> T + Send,
     ) -> PyResult<T> {
         guard::engine(py, || Ok(work(&mut *self.lock()?, self.number)))?
     }
@@ -604,7 +608,7 @@ impl PyBatt {
     }
 
     /// Locks the state; an error if that would block for ever.
-    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
+    fn lock(&self) -> PyResult<MutexGuard<'_, BattState>> {
         // Another thread of this process records the process as soon as it has the lock.
         let mut waits = 100;
         while self.is_of_another_process() {
@@ -626,7 +630,7 @@ impl PyBatt {
         Ok(lock(&self.state))
     }
 
-    fn taken<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+    fn taken<'s>(&self, state: MutexGuard<'s, BattState>) -> MutexGuard<'s, BattState> {
         self.process.store(process::id(), Ordering::Relaxed);
         state
     }
@@ -703,11 +707,11 @@ fn cells(distance: Distance) -> i64 {
 
 /// A node of a Batt.
 fn node(value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
-    node_at(&Place::Named("node"), value)
+    node_at(&ArgumentPlace::Named("node"), value)
 }
 
 /// A node of a Batt at this place.
-fn node_at(place: &Place<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
+fn node_at(place: &ArgumentPlace<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
     let node = value.cast::<PyNode>();
     node.map(|node| *node.get())
         .map_err(|_| place.expected("a Node of the Batt", value))

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::arguments;
-use crate::grids::Place;
+use crate::grids::ArgumentPlace;
 use crate::programs::{PyProgram, built, check_name};
 use crate::values;
 
@@ -40,7 +40,7 @@ impl PyBuilder {
     #[new]
     fn new(#[pyo3(from_py_with = arguments::name)] name: &str) -> PyResult<Self> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        check_name(name, &Place::Named("name"))?;
+        check_name(name, &ArgumentPlace::Named("name"))?;
         Ok(Self {
             builder: ProgramBuilder::new(name),
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -64,7 +64,7 @@ impl PyBuilder {
         let callee = if let Ok(name) = function.cast::<PyString>() {
             Callee::Primitive(values::primitive(&name.to_cow()?)?)
         } else {
-            match self.operand(function, &Place::Named("function"))? {
+            match self.operand(function, &ArgumentPlace::Named("function"))? {
                 Operand::Slot(slot) => Callee::Slot(slot),
                 _ => {
                     return Err(PyTypeError::new_err(
@@ -73,10 +73,9 @@ impl PyBuilder {
                 }
             }
         };
-        let arguments = arguments
-            .iter()
-            .enumerate()
-            .map(|(at, argument)| self.operand(argument, &Place::Named("arguments").at(at)));
+        let arguments = arguments.iter().enumerate().map(|(at, argument)| {
+            self.operand(argument, &ArgumentPlace::Named("arguments").at(at))
+        });
         let arguments: Vec<_> = arguments.collect::<PyResult<_>>()?;
         let made = self.builder.call(callee, arguments).map_err(built)?;
         Ok(self.variable(made))
@@ -84,7 +83,7 @@ impl PyBuilder {
 
     /// The program that returns `output`; the builder can still be used.
     fn finish(&self, output: &Bound<'_, PyAny>) -> PyResult<PyProgram> {
-        let output = self.operand(output, &Place::Named("output"))?;
+        let output = self.operand(output, &ArgumentPlace::Named("output"))?;
         let program = self.builder.clone().finish(output).map_err(built)?;
         Ok(PyProgram::new(program))
     }
@@ -98,7 +97,7 @@ impl PyBuilder {
         }
     }
 
-    fn operand(&self, object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Operand> {
+    fn operand(&self, object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Operand> {
         if let Ok(variable) = object.cast::<PyVariable>() {
             let variable = variable.get();
             if variable.builder != self.number {

@@ -18,32 +18,32 @@ use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
 /// The place of a value in the caller's arguments, such as `tasks["007bbfb7"].train[0].input[2]`.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum ArgumentPlace<'a> {
     /// An argument.
     Named(&'a str),
     /// An attribute or a key.
-    Part(&'a Place<'a>, &'a str),
+    Part(&'a ArgumentPlace<'a>, &'a str),
     /// A key from the data.
-    Key(&'a Place<'a>, &'a str),
+    Key(&'a ArgumentPlace<'a>, &'a str),
     /// An element.
-    At(&'a Place<'a>, usize),
+    At(&'a ArgumentPlace<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ArgumentPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Named(name) => f.write_str(name),
-            Place::Part(whole, name) => write!(f, "{whole}.{name}"),
-            Place::Key(whole, key) => write!(f, "{whole}[{key:?}]"),
-            Place::At(whole, at) => write!(f, "{whole}[{at}]"),
+            ArgumentPlace::Named(name) => f.write_str(name),
+            ArgumentPlace::Part(whole, name) => write!(f, "{whole}.{name}"),
+            ArgumentPlace::Key(whole, key) => write!(f, "{whole}[{key:?}]"),
+            ArgumentPlace::At(whole, at) => write!(f, "{whole}[{at}]"),
         }
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> ArgumentPlace<'a> {
     /// The place of an element.
-    pub(crate) fn at(&'a self, at: usize) -> Place<'a> {
-        Place::At(self, at)
+    pub(crate) fn at(&'a self, at: usize) -> ArgumentPlace<'a> {
+        ArgumentPlace::At(self, at)
     }
 
     /// A `ValueError` about the value here.
@@ -72,7 +72,7 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
 /// Rejects an array some of whose elements are masked: what is below the mask is no colour.
 fn not_masked<'a, 'py>(
     array: &'a Bound<'py, PyUntypedArray>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
 ) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
     if !array.is_exact_instance_of::<PyUntypedArray>() && array.hasattr("mask")? {
         let message = "a masked array: expected one without a mask, as its `filled` gives";
@@ -84,7 +84,7 @@ fn not_masked<'a, 'py>(
 /// The array that an object of another library, such as a tensor, can be made; `None` if it does not say so.
 fn as_array<'py>(
     object: &Bound<'py, PyAny>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
 ) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
     if object.is_instance_of::<PyString>() || !object.hasattr("__array__")? {
         return Ok(None);
@@ -134,7 +134,7 @@ fn is_of_objects(array: &Bound<'_, PyUntypedArray>) -> bool {
 ///
 /// A list or tuple of rows, each of them a list, a tuple or an array; or an array of 2 dimensions of any integer
 /// type. The limits are those of files: up to [`MAX_CELLS`] cells, colours that fit a byte.
-pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Grid> {
+pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Grid> {
     if let Ok(rows) = object.cast::<PyList>() {
         return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
     }
@@ -158,7 +158,7 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     Err(place.expected(EXPECTED, object))
 }
 
-fn check_side(side: usize, before: &str, what: &str, place: &Place<'_>) -> PyResult<()> {
+fn check_side(side: usize, before: &str, what: &str, place: &ArgumentPlace<'_>) -> PyResult<()> {
     if (1..=MAX_CELLS).contains(&side) {
         return Ok(());
     }
@@ -167,7 +167,7 @@ fn check_side(side: usize, before: &str, what: &str, place: &Place<'_>) -> PyRes
     )))
 }
 
-fn check_cells(height: usize, width: usize, place: &Place<'_>) -> PyResult<()> {
+fn check_cells(height: usize, width: usize, place: &ArgumentPlace<'_>) -> PyResult<()> {
     if height.saturating_mul(width) <= MAX_CELLS {
         return Ok(());
     }
@@ -179,7 +179,7 @@ fn check_cells(height: usize, width: usize, place: &Place<'_>) -> PyResult<()> {
 fn of_rows<'py>(
     height: usize,
     rows: impl Iterator<Item = Bound<'py, PyAny>>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     colours: &[Py<PyInt>; 10],
 ) -> PyResult<Grid> {
     check_side(height, "grid of", "rows", place)?;
@@ -229,7 +229,7 @@ fn of_rows<'py>(
 fn of_row<'py>(
     width: usize,
     row: impl Iterator<Item = Bound<'py, PyAny>>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     cells: &mut Vec<i8>,
     colours: &[Py<PyInt>; 10],
 ) -> PyResult<()> {
@@ -255,7 +255,7 @@ const EXPECTED_COLOUR: &str = "a colour: an integer from -128 to 127";
 fn colour(
     cell: &Bound<'_, PyAny>,
     at: usize,
-    row: &Place<'_>,
+    row: &ArgumentPlace<'_>,
     colours: &[Py<PyInt>; 10],
 ) -> PyResult<i8> {
     if let Some(colour) = colours.iter().position(|colour| cell.is(colour)) {
@@ -281,7 +281,7 @@ fn colour(
     })
 }
 
-fn in_range(colour: i128, place: &Place<'_>) -> PyResult<i8> {
+fn in_range(colour: i128, place: &ArgumentPlace<'_>) -> PyResult<i8> {
     i8::try_from(colour)
         .map_err(|_| place.value_error(format_args!("colour {colour}: expected -128 to 127")))
 }
@@ -289,7 +289,7 @@ fn in_range(colour: i128, place: &Place<'_>) -> PyResult<i8> {
 /// A row, itself an array, in a list of rows.
 fn of_array_row(
     row: &Bound<'_, PyUntypedArray>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     cells: &mut Vec<i8>,
 ) -> PyResult<()> {
     if row.ndim() != 1 {
@@ -306,14 +306,14 @@ fn of_array_row(
 }
 
 /// Rejects anything but an array of integers.
-fn check_integers(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<()> {
+fn check_integers(array: &Bound<'_, PyUntypedArray>, place: &ArgumentPlace<'_>) -> PyResult<()> {
     match array.dtype().kind() {
         b'i' | b'u' => Ok(()),
         _ => Err(place.expected("integers", array.as_any())),
     }
 }
 
-fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Grid> {
+fn of_array(array: &Bound<'_, PyUntypedArray>, place: &ArgumentPlace<'_>) -> PyResult<Grid> {
     let [height, width] = *array.shape() else {
         let message = format!("an array of {} dimensions: expected 2", array.ndim());
         return Err(place.value_error(message));
@@ -348,7 +348,7 @@ impl<T: Element + Copy + Into<i128>> Integer for T {}
 /// The grid in an array of this type; `None` if it is of another type.
 fn of_elements<T: Integer>(
     array: &Bound<'_, PyUntypedArray>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
 ) -> Option<PyResult<Grid>> {
     let array = array.cast::<PyArray2<T>>().ok()?;
     // Arrays that are borrowed for writing are not read.
@@ -359,7 +359,7 @@ fn of_elements<T: Integer>(
     Some(of_view(&array.as_array(), place))
 }
 
-fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &Place<'_>) -> PyResult<Grid> {
+fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &ArgumentPlace<'_>) -> PyResult<Grid> {
     let (height, width) = view.dim();
     let mut cells = Vec::with_capacity(height * width);
     let mut is_good = true;

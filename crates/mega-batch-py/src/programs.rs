@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::arguments;
 use crate::call::Callable;
 use crate::errors::{ProgramError, PyEvalError, program_error, told};
-use crate::grids::{self, Place, type_name};
+use crate::grids::{self, ArgumentPlace, type_name};
 use crate::pickle::{Reduced, reduced};
 use crate::{guard, values};
 
@@ -79,7 +79,7 @@ impl PyProgram {
         #[pyo3(from_py_with = arguments::name)] name: &str,
         #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
     ) -> PyResult<Self> {
-        check_name(name, &Place::Named("name"))?;
+        check_name(name, &ArgumentPlace::Named("name"))?;
         let given = program_text(text, "")?;
         Self::of_text(text.py(), &given, name, dialect)
     }
@@ -130,7 +130,7 @@ impl PyProgram {
 
     /// The same program under another name. Raises ValueError for an invalid Python name.
     fn with_name(&self, #[pyo3(from_py_with = arguments::name)] name: &str) -> PyResult<Self> {
-        check_name(name, &Place::Named("name"))?;
+        check_name(name, &ArgumentPlace::Named("name"))?;
         Ok(Self::new(self.program().clone().with_name(name)))
     }
 
@@ -186,7 +186,7 @@ impl PyProgram {
         #[pyo3(from_py_with = arguments::optional::max_steps)] max_steps: Option<u64>,
         #[pyo3(from_py_with = arguments::timeout)] timeout: Option<Duration>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let input = grids::grid(grid, &Place::Named("grid"))?;
+        let input = grids::grid(grid, &ArgumentPlace::Named("grid"))?;
         let made = if max_steps.is_none() && timeout.is_none() {
             py.detach(|| self.0.evaluate(&input))?
         } else {
@@ -228,7 +228,7 @@ pub(crate) fn built(error: BuildError) -> PyErr {
 }
 
 /// Rejects an invalid name of a function, which the program's text would contain verbatim.
-pub(crate) fn check_name(name: &str, place: &Place<'_>) -> PyResult<()> {
+pub(crate) fn check_name(name: &str, place: &ArgumentPlace<'_>) -> PyResult<()> {
     if is_name(name) {
         return Ok(());
     }
@@ -322,7 +322,7 @@ pub(crate) fn parse_programs<'py>(
     #[pyo3(from_py_with = arguments::name)] name: &str,
     #[pyo3(from_py_with = arguments::dialect)] dialect: Option<Dialect>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    check_name(name, &Place::Named("name"))?;
+    check_name(name, &ArgumentPlace::Named("name"))?;
     let text = match program_text(text, "") {
         Ok(text) => text,
         Err(error) if error.is_instance_of::<ProgramError>(py) => {
@@ -385,7 +385,7 @@ pub(crate) fn all_programs(
     add(
         object,
         dialect,
-        &Place::Named("programs"),
+        &ArgumentPlace::Named("programs"),
         None,
         &mut programs,
     )?;
@@ -404,7 +404,7 @@ const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of the
 fn add(
     object: &Bound<'_, PyAny>,
     dialect: Option<Dialect>,
-    place: &Place<'_>,
+    place: &ArgumentPlace<'_>,
     id: Option<&str>,
     programs: &mut Vec<Program>,
 ) -> PyResult<()> {
@@ -445,7 +445,7 @@ fn add(
     }
     if id.is_some() {
         let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
-        if !list || matches!(place, Place::At(..)) {
+        if !list || matches!(place, ArgumentPlace::At(..)) {
             let expected = "text, a Program, a path, or a list of these";
             return Err(place.expected(expected, object));
         }
@@ -466,7 +466,7 @@ fn add(
             };
             let key = key.to_cow()?;
             let mut of_task = Vec::new();
-            let place = Place::Key(place, &key);
+            let place = ArgumentPlace::Key(place, &key);
             add(&value, dialect, &place, Some(&key), &mut of_task)?;
             // Whatever their names say, they belong to this task.
             let of_task = of_task.into_iter();
@@ -475,7 +475,7 @@ fn add(
         return Ok(());
     }
     let is_bytes = object.is_instance_of::<PyBytes>();
-    if is_bytes || matches!(place, Place::At(..)) || object.extract::<f64>().is_ok() {
+    if is_bytes || matches!(place, ArgumentPlace::At(..)) || object.extract::<f64>().is_ok() {
         return Err(place.expected(EXPECTED, object));
     }
     let Ok(items) = object.try_iter() else {
@@ -578,7 +578,9 @@ pub(crate) fn mutate(
 pub(crate) fn program<'a, 'py>(
     value: &'a Bound<'py, PyAny>,
 ) -> PyResult<&'a Bound<'py, PyProgram>> {
-    let expected =
-        |_| Place::Named("program").expected("a Program, as Program.parse makes it of text", value);
+    let expected = |_| {
+        ArgumentPlace::Named("program")
+            .expected("a Program, as Program.parse makes it of text", value)
+    };
     value.cast().map_err(expected)
 }

@@ -21,7 +21,7 @@ use crate::arguments::{self, flag, list, seconds, text, whole};
 use crate::callbacks::{Watched, warn};
 use crate::engine::completions::completion;
 use crate::errors::{PyEvalError, told};
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::guard::{self, PerProcess};
 use crate::options::{word, workers};
 use crate::progress::ProgressCallback;
@@ -56,7 +56,9 @@ fn read(py: Python<'_>, keywords: &Bound<'_, PyDict>) -> PyResult<Settings> {
     let mut settings = Settings::of(PathBuf::from(python));
     let time = |name: &str, value: &Bound<'_, PyAny>| {
         let time = seconds(name, value)?.filter(|time| *time > Duration::ZERO);
-        time.ok_or_else(|| Place::Named(name).value_error("expected a time above 0 that ends"))
+        time.ok_or_else(|| {
+            ArgumentPlace::Named(name).value_error("expected a time above 0 that ends")
+        })
     };
     for (name, value) in keywords {
         let name: String = name.extract()?;
@@ -72,7 +74,7 @@ fn read(py: Python<'_>, keywords: &Bound<'_, PyDict>) -> PyResult<Settings> {
             "max_steps" => settings.max_steps = Some(whole(name, value, 0..=i64::MAX.into())?),
             "modules" => {
                 let names = list(name, "a list of names of modules", value)?;
-                let place = Place::Named(name);
+                let place = ArgumentPlace::Named(name);
                 let names = names
                     .iter()
                     .enumerate()
@@ -121,7 +123,7 @@ fn prelude(value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
         return Ok(both);
     }
     let Ok(path) = value.extract::<PathBuf>() else {
-        return Err(Place::Named("prelude").expected("text, or a file as a path", value));
+        return Err(ArgumentPlace::Named("prelude").expected("text, or a file as a path", value));
     };
     let content = std::fs::read_to_string(&path);
     let content = content

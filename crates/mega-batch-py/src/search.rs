@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 use crate::arguments;
 use crate::coordinator::check_folder;
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::options::workers as read_workers;
 use crate::progress::ProgressCallback;
 use crate::tasks::{PyTask, all_tasks};
@@ -184,7 +184,7 @@ impl DelegatedSearch<'_> {
             let expected = "that it gives an iterator of places with what was found";
             let all = given.try_iter();
             Ok(all
-                .map_err(|_| Place::Named("by").expected(expected, &given))?
+                .map_err(|_| ArgumentPlace::Named("by").expected(expected, &given))?
                 .unbind())
         })
     }
@@ -199,7 +199,7 @@ impl DelegatedSearch<'_> {
             if given.is_none() {
                 return Ok(Some(None));
             }
-            let by = Place::Named("by");
+            let by = ArgumentPlace::Named("by");
             let (at, found): (usize, Bound<'_, PyAny>) = given.extract().map_err(|_| {
                 by.expected("the place of a task with what was found, or None", &given)
             })?;

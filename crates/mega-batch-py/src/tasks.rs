@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCFunction, PyDict, PyList, PyMapping, PyString};
 
 use crate::grids::show;
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::programs::{input_errors, not_standard_input, path};
 
 /// An input grid and its expected output, if known.
@@ -34,8 +34,8 @@ impl PyPair {
     #[new]
     #[pyo3(signature = (input, output = None))]
     fn new(input: &Bound<'_, PyAny>, output: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let input = grids::grid(input, &Place::Named("input"))?;
-        let output = output.map(|output| grids::grid(output, &Place::Named("output")));
+        let input = grids::grid(input, &ArgumentPlace::Named("input"))?;
+        let output = output.map(|output| grids::grid(output, &ArgumentPlace::Named("output")));
         Ok(Self(Pair::new(input, output.transpose()?)))
     }
 
@@ -126,16 +126,16 @@ impl PyTask {
         others: Option<Vec<(String, Bound<'_, PyAny>)>>,
     ) -> PyResult<Self> {
         let others = others.unwrap_or_default().into_iter().map(|(name, of)| {
-            let pairs = pairs(&of, &Place::Named(&name))?;
+            let pairs = pairs(&of, &ArgumentPlace::Named(&name))?;
             Ok(OtherSplit { name, pairs })
         });
         let others = others.collect::<PyResult<_>>()?;
         let test = test
-            .map(|test| pairs(test, &Place::Named("test")))
+            .map(|test| pairs(test, &ArgumentPlace::Named("test")))
             .transpose()?;
         Ok(Self::new(Task {
             id: id.to_owned(),
-            train: pairs(train, &Place::Named("train"))?,
+            train: pairs(train, &ArgumentPlace::Named("train"))?,
             test: test.unwrap_or_default(),
             others,
             ..Task::default()
@@ -213,7 +213,7 @@ type Others = Vec<(String, Vec<PyPair>)>;
 type PickledTask = (String, Vec<PyPair>, Vec<PyPair>, Others);
 
 /// The pairs in a list.
-fn pairs(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Vec<Pair>> {
+fn pairs(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Vec<Pair>> {
     let Some(items) = grids::elements(object)? else {
         return Err(place.expected("a list of pairs", object));
     };
@@ -221,7 +221,7 @@ fn pairs(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Vec<Pair>> {
     items.map(|(at, item)| pair(item, &place.at(at))).collect()
 }
 
-fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
+fn pair(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Pair> {
     if let Ok(pair) = object.cast::<PyPair>() {
         return Ok(pair.get().0.clone());
     }
@@ -255,8 +255,8 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
     // As in files, a list without rows means that the output is not known.
     let is_empty = |output: &Bound<'_, PyAny>| output.len().is_ok_and(|len| len == 0);
     let output = output.filter(|output| !output.is_none() && !is_empty(output));
-    let output = output.map(|output| grids::grid(&output, &Place::Part(place, "output")));
-    let input = grids::grid(&input, &Place::Part(place, "input"))?;
+    let output = output.map(|output| grids::grid(&output, &ArgumentPlace::Part(place, "output")));
+    let input = grids::grid(&input, &ArgumentPlace::Part(place, "input"))?;
     Ok(Pair::new(input, output.transpose()?))
 }
 
@@ -287,9 +287,9 @@ fn is_task(dict: &Bound<'_, PyDict>) -> PyResult<bool> {
     Ok(dict.contains("train")? || dict.contains("test")?)
 }
 
-fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Task> {
+fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &ArgumentPlace<'_>) -> PyResult<Task> {
     let part = |name: &'static str| {
-        let place = Place::Part(place, name);
+        let place = ArgumentPlace::Part(place, name);
         match dict.get_item(name)?.filter(|list| !list.is_none()) {
             Some(list) => pairs(&list, &place),
             None => Ok(Vec::new()),
@@ -321,7 +321,7 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
         let name = key.to_cow()?;
         if !matches!(&*name, "train" | "test") && is_pairs(&value)? {
             others.push(OtherSplit {
-                pairs: pairs(&value, &Place::Part(place, &name))?,
+                pairs: pairs(&value, &ArgumentPlace::Part(place, &name))?,
                 name: name.into_owned(),
             });
         }
@@ -347,14 +347,14 @@ fn is_pairs(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The id given in a task, as in files; numbers, such as those of rows, are accepted too.
-fn said_id(dict: &Bound<'_, PyDict>, place: &Place<'_>) -> PyResult<Option<String>> {
+fn said_id(dict: &Bound<'_, PyDict>, place: &ArgumentPlace<'_>) -> PyResult<Option<String>> {
     for key in TaskFile::ID_KEYS {
         match dict.get_item(key)?.filter(|id| !id.is_none()) {
             Some(id) if id.is_instance_of::<PyString>() => return id.extract().map(Some),
             Some(id) if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() => {
                 return Ok(Some(id.str()?.to_string()));
             }
-            Some(id) => return Err(Place::Part(place, key).expected("a text", &id)),
+            Some(id) => return Err(ArgumentPlace::Part(place, key).expected("a text", &id)),
             None => {}
         }
     }
@@ -370,7 +370,7 @@ pub(crate) fn all_tasks(
 ) -> PyResult<Vec<Task>> {
     let mut tasks = Vec::new();
     let solutions = solutions.filter(|solutions| !solutions.is_none());
-    add(object, &Place::Named("tasks"), &mut tasks)?;
+    add(object, &ArgumentPlace::Named("tasks"), &mut tasks)?;
     if let Some(solutions) = solutions {
         solve(solutions, &mut tasks)?;
     }
@@ -385,7 +385,11 @@ fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     path(object)
 }
 
-fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> PyResult<()> {
+fn add(
+    object: &Bound<'_, PyAny>,
+    place: &ArgumentPlace<'_>,
+    tasks: &mut Vec<Task>,
+) -> PyResult<()> {
     if let Ok(task) = object.cast::<PyTask>() {
         tasks.push(task.get().task().clone());
         return Ok(());
@@ -421,7 +425,7 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
                 return Err(place.expected("the id of a task as key", &id));
             };
             let id = id.to_cow()?;
-            let place = Place::Key(place, &id);
+            let place = ArgumentPlace::Key(place, &id);
             if let Ok(task) = task.cast::<PyTask>() {
                 let task = task.get().task().clone();
                 tasks.push(Task {
@@ -443,7 +447,7 @@ fn add(object: &Bound<'_, PyAny>, place: &Place<'_>, tasks: &mut Vec<Task>) -> P
         }
         return Err(place.expected(EXPECTED, object));
     }
-    if object.is_instance_of::<PyBytes>() || matches!(place, Place::At(..)) {
+    if object.is_instance_of::<PyBytes>() || matches!(place, ArgumentPlace::At(..)) {
         return Err(place.expected(EXPECTED, object));
     }
     let Ok(items) = object.try_iter() else {
@@ -501,7 +505,10 @@ fn are_rows(items: &[Bound<'_, PyAny>]) -> PyResult<bool> {
             return Ok(false);
         };
         are_rows |= !is_plain(&dict)?;
-        if let Some(id) = said_id(&dict, &Place::Named("tasks")).ok().flatten() {
+        if let Some(id) = said_id(&dict, &ArgumentPlace::Named("tasks"))
+            .ok()
+            .flatten()
+        {
             are_rows |= !ids.insert(id);
         }
     }
@@ -529,7 +536,7 @@ fn as_file(object: &Bound<'_, PyAny>, before: usize) -> PyResult<Option<Vec<Task
 
 /// Adds outputs from solutions to tasks: a file or a dict with one grid for each test pair, by id.
 fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
-    let whole = Place::Named("solutions");
+    let whole = ArgumentPlace::Named("solutions");
     if let Some(path) = file(solutions)? {
         let (read, errors) = solutions.py().detach(|| inputs::read_solutions(&path));
         if !errors.is_empty() {
@@ -556,7 +563,7 @@ fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
             return Err(whole.expected("the id of a task as key", &id));
         };
         let id = id.to_cow()?;
-        let place = Place::Key(&whole, &id);
+        let place = ArgumentPlace::Key(&whole, &id);
         let Some(outputs) = grids::elements(&outputs)? else {
             return Err(place.expected("a list of grids, one for each test pair", &outputs));
         };

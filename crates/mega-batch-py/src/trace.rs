@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::arguments;
 use crate::errors::PyEvalError;
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::programs::{self, PyProgram, limits};
 use crate::{guard, python, values};
 
@@ -23,7 +23,7 @@ pub(crate) fn trace<'py>(
     #[pyo3(from_py_with = arguments::optional::max_steps)] max_steps: Option<u64>,
     #[pyo3(from_py_with = arguments::timeout)] timeout: Option<Duration>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let input = grids::grid(grid, &Place::Named("grid"))?;
+    let input = grids::grid(grid, &ArgumentPlace::Named("grid"))?;
     let limits = limits(max_steps, timeout);
     let program = program.get().program();
     let traced = guard::engine(py, || {

@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
 
@@ -181,11 +181,11 @@ fn rows<'py>(py: Python<'py>, grid: &Grid) -> PyResult<Bound<'py, PyAny>> {
 
 /// Converts a Python object to a value: numbers, tuples, sets, grids as arrays, primitives and constants by name, and
 /// functions. Sets are as a program reads them from the text of the value, since that is how they get into one.
-pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Value> {
+pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Value> {
     Ok(read(object, place, MOST_DEPTH)?.into_literal())
 }
 
-fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<Value> {
+fn read(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>, depth: usize) -> PyResult<Value> {
     let Some(depth) = depth.checked_sub(1) else {
         let message = format!("nested more than {MOST_DEPTH} deep");
         return Err(place.value_error(message));

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use arc_dsl::Program;
 use arc_dsl::generate::Generator;
 use arc_tasks::Task;
-use arc_tasks::builtin::{self, Kind};
+use arc_tasks::builtin::{self, BuiltinKind};
 use mega_batch::{Batch, Job, Mode, Options, Runner};
 
 use arguments::arguments;
@@ -90,7 +90,9 @@ fn apart(evaluations: usize) -> Made {
 
 /// For each whole program a batch of variations of it on its task of four pairs.
 fn merged(evaluations: usize) -> Vec<Made> {
-    let whole = builtin::all().iter().filter(|it| it.kind() == Kind::Whole);
+    let whole = builtin::all()
+        .iter()
+        .filter(|it| it.kind() == BuiltinKind::Whole);
     let batch = |one: &builtin::BuiltIn| {
         let mut generator = Generator::new(1);
         let count = evaluations.div_ceil(4);

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use crate::batch::options::Options;
 use crate::batch::{Batch, Job};
 use crate::coordinator::block_log::BlockLog;
-use crate::coordinator::checkpoint::{Entry, Identity, Recorded};
+use crate::coordinator::checkpoint::{CheckpointEntry, Identity, Recorded};
 use crate::coordinator::keeper::{CoordinatorError, Keeper};
 use crate::results::attempts::Attempts;
 use crate::results::outcome::PairResult;
 use crate::results::sink::{Notice, Sink};
 use crate::results::submission::Submission;
 use crate::results::summary::{Progress, Summary};
-use crate::run::delivery::Place;
+use crate::run::delivery::BatchPosition;
 use crate::run::runner::Runner;
 use crate::run::shards::{self, Shards};
 
@@ -164,7 +164,7 @@ impl<'a> Coordinator<'a> {
             batch: batch.clone(),
             keeper: Keeper::new(checkpoint, submission.zip(first.as_ref()))?,
             before: recorded.len() as u64,
-            place: Place::default(),
+            place: BatchPosition::default(),
             has_gap: false,
             attempts,
         };
@@ -191,7 +191,7 @@ struct CoordinatingSink<'s, 'a, S> {
     /// How many of the results that follow are in the checkpoint already.
     before: u64,
     /// The position before the next evaluation.
-    place: Place,
+    place: BatchPosition,
     /// Whether a result was missing: later ones have no place in the checkpoint, and a resumed run evaluates them
     /// again.
     has_gap: bool,
@@ -214,7 +214,7 @@ impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
         }
         let notify = |notice| self.sink.notice(notice);
         self.keeper
-            .record(|log| log.push(&Entry::of(result)), notify);
+            .record(|log| log.push(&CheckpointEntry::of(result)), notify);
     }
 
     /// Writes the submission, if there are better attempts.

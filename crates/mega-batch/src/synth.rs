@@ -101,7 +101,7 @@ pub struct Made {
 
 /// Statistics of the candidates so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct SynthCounts {
     /// How many there were.
     pub candidates: u64,
     /// How many became tasks.
@@ -109,7 +109,7 @@ pub struct Counts {
     dropped: [u64; Dropped::ALL.len()],
 }
 
-impl Counts {
+impl SynthCounts {
     /// How many were dropped for this reason.
     pub fn dropped(&self, reason: Dropped) -> u64 {
         self.dropped[reason as usize]
@@ -137,7 +137,7 @@ pub struct Synthesis {
     chunks: usize,
     known: HashSet<u128>,
     waiting: VecDeque<CandidateResult>,
-    counts: Counts,
+    counts: SynthCounts,
     dropped_in_a_row: u64,
 }
 
@@ -160,13 +160,13 @@ impl Synthesis {
             chunks: FIRST_CHUNKS,
             known: HashSet::new(),
             waiting: VecDeque::new(),
-            counts: Counts::default(),
+            counts: SynthCounts::default(),
             dropped_in_a_row: 0,
         })
     }
 
     /// Statistics of the candidates so far.
-    pub fn counts(&self) -> &Counts {
+    pub fn counts(&self) -> &SynthCounts {
         &self.counts
     }
 

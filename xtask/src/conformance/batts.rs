@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Dialect, Grid, Interpreter, Sample, Value};
 use arc_tasks::{Pair, Task};
-use arc_text::{BattFile, EntryKind, parse_batt};
+use arc_text::{BattEntryKind, BattFile, parse_batt};
 
-use super::compare::{Ours, Row};
+use super::compare::{ComparedKind, Ours};
 use super::programs::{OWN_SECONDS, read_tasks};
 use super::python::{Command, Pool, Reference};
 
@@ -24,7 +24,7 @@ pub(crate) fn compare(
     batts: &[PathBuf],
     tasks: &Path,
     count: usize,
-) -> Result<Vec<Row>> {
+) -> Result<Vec<ComparedKind>> {
     ensure!(
         reference.dialect == Dialect::Typed,
         "batts are of the typed dialect"
@@ -53,7 +53,7 @@ pub(crate) fn compare(
         let in_python = calls.iter().map(|call| Command::Batt(&path, &call.inputs));
         let commands: Vec<_> = pool.commands().chain(in_python).collect();
         let results = reference.evaluate(&commands, OWN_SECONDS)?;
-        let mut row = Row::new(path.file_name().unwrap_or_default().to_string_lossy());
+        let mut row = ComparedKind::new(path.file_name().unwrap_or_default().to_string_lossy());
         let mut interpreter = Interpreter::default();
         for (call, theirs) in calls.iter().zip(results) {
             let ours = lists(&batt, &mut interpreter, call);
@@ -94,11 +94,11 @@ fn lists(batt: &BattFile, interpreter: &mut Interpreter, call: &Call<'_>) -> Our
         let value = value.map_or_else(|e| e.to_string(), |v| v.without_functions().to_string());
         let number = entry.number;
         match &entry.kind {
-            EntryKind::Output { mutated, id } => {
+            BattEntryKind::Output { mutated, id } => {
                 let mutated = if *mutated { "True" } else { "False" };
                 outputs.push(format!("({number}, {mutated}, '{id}', {value})"));
             }
-            EntryKind::Score { id, name } => {
+            BattEntryKind::Score { id, name } => {
                 scores.push(format!("({number}, '{id}', '{name}', {value})"));
             }
         }

@@ -164,7 +164,7 @@ pub(crate) fn evaluate<'a>(
 
 /// A row of the table: the evaluations of one kind.
 #[derive(Debug)]
-pub(crate) struct Row {
+pub(crate) struct ComparedKind {
     name: String,
     /// How many have each verdict.
     counts: [usize; 6],
@@ -172,7 +172,7 @@ pub(crate) struct Row {
     differences: Vec<String>,
 }
 
-impl Row {
+impl ComparedKind {
     pub(crate) fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -230,7 +230,7 @@ fn difference(ours: &Ours, theirs: &[Theirs]) -> String {
 }
 
 /// A table of the rows, with the first differences of each below it.
-pub(crate) fn table(rows: &[Row], shown: usize) -> String {
+pub(crate) fn table(rows: &[ComparedKind], shown: usize) -> String {
     let columns = [
         "same value",
         "same error",

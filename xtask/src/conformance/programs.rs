@@ -14,7 +14,7 @@ use arc_dsl::{Dialect, Interpreter, Primitive, Program, Sample, Type, Value};
 use arc_tasks::{Pair, Task, TaskFile, TaskIds, builtin};
 use arc_text::{parse_programs, parse_programs_in};
 
-use super::compare::{self, Both, Ours, Row};
+use super::compare::{self, Both, ComparedKind, Ours};
 use super::python::{Command, Pool, Reference};
 use super::vectors::digest;
 
@@ -68,7 +68,7 @@ impl Evaluation<'_> {
 pub(crate) struct Programs<'a> {
     reference: &'a Reference,
     seed: u64,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ComparedKind>,
 }
 
 impl<'a> Programs<'a> {
@@ -104,7 +104,7 @@ impl<'a> Programs<'a> {
             None => Command::Case(evaluations[at].program.name(), &inputs[at], &[]),
         };
         let both = compare::evaluate(self.reference, seconds, &pool, ours, |_| None, command)?;
-        let mut row = Row::new(name);
+        let mut row = ComparedKind::new(name);
         for (evaluation, (ours, theirs)) in evaluations.iter().zip(&both) {
             row.add(None, ours, theirs, || evaluation.what());
         }

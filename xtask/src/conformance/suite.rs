@@ -8,7 +8,7 @@ use arc_dsl::{Dialect, Grid, Interpreter};
 use arc_text::parse_programs_in;
 
 use super::Called;
-use super::compare::{self, Both, Ours, Row};
+use super::compare::{self, Both, ComparedKind, Ours};
 use super::python::{Command, Pool, Reference};
 
 /// The number of grids from which the arguments are drawn, each with its patches.
@@ -95,13 +95,13 @@ impl Suite {
     }
 
     /// A row for each family of primitives.
-    pub(crate) fn compare(&self, results: &[Both]) -> Vec<Row> {
+    pub(crate) fn compare(&self, results: &[Both]) -> Vec<ComparedKind> {
         let mut results = results.iter();
         let families = self
             .calls
             .chunk_by(|a, b| a.primitive.family() == b.primitive.family());
         let rows = families.map(|calls| {
-            let mut row = Row::new(calls[0].primitive.family());
+            let mut row = ComparedKind::new(calls[0].primitive.family());
             for (call, (ours, theirs)) in calls.iter().zip(&mut results) {
                 row.add(Some(call.primitive), ours, theirs, || self.program(call));
             }

@@ -16,7 +16,7 @@ use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{DeviceProgram, Engine, Evaluation, LaunchConfig, Pool};
 use gpu_sim::interpreted::{
-    Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts,
+    InstructionCounts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts,
 };
 use gpu_sim::open;
 use serde_json::{Map, Value, json};
@@ -186,7 +186,7 @@ fn show_operations(operations: &BTreeMap<String, Value>) {
 }
 
 /// The instructions per run of an operation: the median, and a summary to store.
-fn runs(counts: &Counts) -> (u64, Value) {
+fn runs(counts: &InstructionCounts) -> (u64, Value) {
     let mut runs: Vec<u64> = counts
         .operations()
         .iter()
@@ -326,7 +326,7 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, RunsBy
     ))
 }
 
-fn add_runs(by_line: &mut BTreeMap<u32, Runs>, counts: &Counts) {
+fn add_runs(by_line: &mut BTreeMap<u32, Runs>, counts: &InstructionCounts) {
     for run in counts.operations() {
         let sum = by_line.entry(run.line).or_default();
         sum.runs += 1;
@@ -349,7 +349,7 @@ fn evaluated(
     engine: &Engine<InterpretedDevice>,
     one: &Counted,
     side_by_side: u32,
-) -> Result<(Counts, u64)> {
+) -> Result<(InstructionCounts, u64)> {
     let mut pool = Pool::default();
     let mut evaluations = Vec::new();
     for (input, output) in &one.pairs {
@@ -381,7 +381,7 @@ fn tenths(count: u64, of: u64) -> Value {
 }
 
 impl Sum {
-    fn add(&mut self, counts: &Counts, evaluations: u64) {
+    fn add(&mut self, counts: &InstructionCounts, evaluations: u64) {
         self.issued += counts.issued();
         self.evaluations += evaluations;
         self.rates.push(counts.issued() / evaluations);

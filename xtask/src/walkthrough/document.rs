@@ -21,7 +21,7 @@ pub(super) enum Action {
     /// Put this text into a file.
     Put {
         path: String,
-        place: Place,
+        place: BlockPlace,
         text: String,
     },
     /// Run a command, or skip it for this reason.
@@ -33,7 +33,7 @@ pub(super) enum Action {
 
 /// The place of a block in a file.
 #[derive(Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum BlockPlace {
     /// The block is the whole file.
     NewFile,
     /// Before this line.
@@ -124,20 +124,20 @@ fn command(name: &str, at: usize, line: &str) -> Result<Option<Step>> {
 }
 
 /// The place at the end of a paragraph.
-fn place(paragraph: &str) -> Option<(String, Place)> {
+fn place(paragraph: &str) -> Option<(String, BlockPlace)> {
     // The odd parts are inside backticks.
     let parts: Vec<_> = paragraph.trim().split('`').collect();
     let owned = |text: &str| text.trim().to_owned();
     match parts[..] {
         [.., before, path, ":"] if before.ends_with("In a new file ") => {
-            Some((owned(path), Place::NewFile))
+            Some((owned(path), BlockPlace::NewFile))
         }
         [.., before, path, between, line, ":"] if before.ends_with("In ") => {
             let place = match between.trim() {
-                ", before the line" => Place::Before,
-                ", after the line" => Place::After,
-                ", in place of the line" => Place::InsteadOf,
-                ", before the test" => Place::BeforeTest,
+                ", before the line" => BlockPlace::Before,
+                ", after the line" => BlockPlace::After,
+                ", in place of the line" => BlockPlace::InsteadOf,
+                ", before the test" => BlockPlace::BeforeTest,
                 _ => return None,
             };
             Some((owned(path), place(owned(line))))
@@ -161,21 +161,21 @@ mod tests {
         );
         let action = Action::Put {
             path: "src/a.rs".into(),
-            place: Place::Before("fn b() {".into()),
+            place: BlockPlace::Before("fn b() {".into()),
             text: "fn c() {\n    d();\n}\n".into(),
         };
         assert_eq!(found, [Step { line: 7, action }]);
         let places = [
-            ("In `a`, after the line `b`:", Place::After("b".into())),
+            ("In `a`, after the line `b`:", BlockPlace::After("b".into())),
             (
                 "In `a`, in place of the line `b`:",
-                Place::InsteadOf("b".into()),
+                BlockPlace::InsteadOf("b".into()),
             ),
             (
                 "In `a`, before the test `b`:",
-                Place::BeforeTest("b".into()),
+                BlockPlace::BeforeTest("b".into()),
             ),
-            ("In a new file `a`:", Place::NewFile),
+            ("In a new file `a`:", BlockPlace::NewFile),
         ];
         for (sentence, expected) in places {
             assert_eq!(place(sentence), Some(("a".into(), expected)));

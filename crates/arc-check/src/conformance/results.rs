@@ -9,7 +9,7 @@ use arc_dsl::{EvalError, Grid, Interpreter, Operand, Primitive, Program, Program
 use arc_form::specialise_with;
 use arc_tasks::builtin;
 use gpu_kernels::device::{Device, DeviceError};
-use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
+use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Pool, PoolPlace, Verdict, encode};
 
 use crate::agreement::{grid, options};
 
@@ -139,8 +139,8 @@ impl Batch {
 
     fn evaluate(
         &mut self,
-        arguments: Place,
-        given: Option<Place>,
+        arguments: PoolPlace,
+        given: Option<PoolPlace>,
         case: ResultCase,
         reference: Result<Value, EvalError>,
         verdict: Option<ExpectedVerdict>,

@@ -193,7 +193,7 @@ fn slots_of(count: usize, is_copied: bool) -> usize {
 
 /// A slot in which an element may be put, the number of the element, the rest of its hash, and whether its next place is
 /// counted.
-type Entry = (usize, u32, u64, bool);
+type TableEntry = (usize, u32, u64, bool);
 
 /// What is known of the order of a set to which elements with these hashes were added one by one, in whatever order: for
 /// each of them the first and the last slot at which the run of slots may begin in which it lies. One element is before
@@ -205,7 +205,7 @@ type Entry = (usize, u32, u64, bool);
 pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
     let mask = slots_of(hashes.len(), is_copied) - 1;
     let all = (0..).zip(hashes);
-    let mut entries: Vec<Entry> = all
+    let mut entries: Vec<TableEntry> = all
         .map(|(at, hash)| (*hash as usize & mask, at, *hash, false))
         .collect();
     while entries.len() <= 2 * hashes.len() {
@@ -246,7 +246,7 @@ pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
 }
 
 /// The entries in the order of their slots, which come first in them.
-fn by_slot(entries: &[Entry], slots: usize) -> Vec<Entry> {
+fn by_slot(entries: &[TableEntry], slots: usize) -> Vec<TableEntry> {
     let mut ends = vec![0; slots];
     for (slot, ..) in entries {
         ends[*slot] += 1;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arc_dsl::Primitive;
 use rustc_hash::FxHashMap;
 
-use super::counts::{CostError, Counts, Use};
+use super::counts::{CostError, Use, UseCounts};
 use super::producer::Producer;
 
 /// The committed table.
@@ -13,7 +13,7 @@ const TABLE: &str = include_str!("costs.txt");
 
 /// How many bits a call takes: `-log2` of its probability.
 ///
-/// Probabilities are shares of [`Counts`], smoothed by the method of Witten and Bell (*The zero-frequency problem*,
+/// Probabilities are shares of [`UseCounts`], smoothed by the method of Witten and Bell (*The zero-frequency problem*,
 /// IEEE Transactions on Information Theory 37, 1991, method C; interpolated as in Chen and Goodman, *An empirical
 /// study of smoothing techniques for language modeling*, 1998). Given `n` observations of `t` different things, one
 /// that was seen `c` times has the probability `(c + t q) / (n + t)`, where `q` is its probability with less context:
@@ -43,9 +43,9 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// The costs of a table, which [`Counts`] write.
+    /// The costs of a table, which [`UseCounts`] write.
     pub fn parse(text: &str) -> Result<Self, CostError> {
-        Counts::parse(text).map(|counts| Self::from(&counts))
+        UseCounts::parse(text).map(|counts| Self::from(&counts))
     }
 
     /// The bits of a call of this primitive.
@@ -77,12 +77,12 @@ impl Costs {
 impl Default for Costs {
     fn default() -> Self {
         // A test parses the table; if parsing failed, all primitives would cost the same.
-        Self::parse(TABLE).unwrap_or_else(|_| Self::from(&Counts::default()))
+        Self::parse(TABLE).unwrap_or_else(|_| Self::from(&UseCounts::default()))
     }
 }
 
-impl From<&Counts> for Costs {
-    fn from(counts: &Counts) -> Self {
+impl From<&UseCounts> for Costs {
+    fn from(counts: &UseCounts) -> Self {
         let all = Primitive::ALL;
         let mut calls = Observed::default();
         counts.calls().for_each(|(_, count)| calls.add(count));
@@ -268,7 +268,7 @@ rot90 0 1 rot90
     /// The figures in the documentation of [`Costs`], and that the table is the generated one.
     #[test]
     fn the_committed_table_is_whole_and_as_it_is_said_to_be() {
-        let counts = Counts::parse(TABLE).unwrap();
+        let counts = UseCounts::parse(TABLE).unwrap();
         let body = TABLE.lines().filter(|line| !line.starts_with('#'));
         assert!(body.eq(counts.to_string().lines()));
         let rounded = entropies(&counts).map(|bits| format!("{bits:.2}"));

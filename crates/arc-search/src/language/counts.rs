@@ -1,4 +1,4 @@
-//! [`Counts`]: how often programs call each primitive, and on what; with a text format.
+//! [`UseCounts`]: how often programs call each primitive, and on what; with a text format.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,15 +29,15 @@ pub struct Use {
 /// ```
 /// use arc_dsl::Primitive;
 /// use arc_search::language::{Counts, Producer};
-/// let mut counts = Counts::default();
+/// let mut counts = UseCounts::default();
 /// counts.call(Primitive::Hconcat, &[Producer::Input, Producer::Result(Primitive::Vmirror)]);
 /// counts.call(Primitive::Vmirror, &[Producer::Input]);
 /// let text = "hconcat 1\nhconcat 0 1 I\nhconcat 1 1 vmirror\nvmirror 1\nvmirror 0 1 I\n";
-/// assert_eq!(Counts::parse(text)?, counts);
+/// assert_eq!(UseCounts::parse(text)?, counts);
 /// # Ok::<(), arc_search::language::CostError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct UseCounts {
     calls: BTreeMap<Primitive, u32>,
     uses: BTreeMap<(Primitive, usize), BTreeMap<Producer, u32>>,
 }
@@ -55,7 +55,7 @@ pub struct CostError {
     pub found: String,
 }
 
-impl Counts {
+impl UseCounts {
     /// Counts a call whose arguments come from these producers, one per parameter.
     pub fn call(&mut self, consumer: Primitive, producers: &[Producer]) {
         debug_assert_eq!(producers.len(), consumer.parameters().len());
@@ -67,7 +67,7 @@ impl Counts {
     }
 
     /// Adds the counts of other programs.
-    pub fn add(&mut self, other: &Counts) {
+    pub fn add(&mut self, other: &UseCounts) {
         for (&primitive, &count) in &other.calls {
             increase(self.calls.entry(primitive).or_default(), count);
         }
@@ -104,7 +104,7 @@ impl Counts {
 
     /// Reads a table.
     pub fn parse(text: &str) -> Result<Self, CostError> {
-        let mut counts = Counts::default();
+        let mut counts = UseCounts::default();
         // The line of each primitive's calls.
         let mut lines = BTreeMap::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -188,7 +188,7 @@ impl Counts {
 }
 
 /// The table, by consumer and place; the most common producers of a place come first.
-impl fmt::Display for Counts {
+impl fmt::Display for UseCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (primitive, calls) in self.calls() {
             writeln!(f, "{primitive} {calls}")?;
@@ -223,7 +223,7 @@ pub(crate) mod tests {
 
     /// Average bits of the next choice, by the shares of counts: of which primitive is called, of the consumer and the
     /// place of an argument, and of the same given the producer.
-    pub(crate) fn entropies(counts: &Counts) -> [f64; 3] {
+    pub(crate) fn entropies(counts: &UseCounts) -> [f64; 3] {
         let mut producers = BTreeMap::<Producer, u32>::new();
         for (used, count) in counts.uses() {
             increase(producers.entry(used.producer).or_default(), count);
@@ -264,7 +264,7 @@ fill 2 1 asindices
 
     #[test]
     fn a_table_is_read_as_it_is_written() {
-        let counts = Counts::parse(TABLE).unwrap();
+        let counts = UseCounts::parse(TABLE).unwrap();
         assert_eq!(counts.calls().collect::<Vec<_>>(), [(Primitive::Fill, 3)]);
         let written = counts.to_string();
         // Producers of one count share a line, in the order of the table of primitives.
@@ -273,16 +273,16 @@ fill 2 1 asindices
             written.ends_with(&format!("fill 1 3 TWO\n{last}")),
             "{written}"
         );
-        assert_eq!(Counts::parse(&written).unwrap(), counts);
+        assert_eq!(UseCounts::parse(&written).unwrap(), counts);
         let commented = format!("# fill 9\n\n{written}  # end");
-        assert_eq!(Counts::parse(&commented).unwrap(), counts);
-        assert_eq!(Counts::parse("").unwrap(), Counts::default());
+        assert_eq!(UseCounts::parse(&commented).unwrap(), counts);
+        assert_eq!(UseCounts::parse("").unwrap(), UseCounts::default());
     }
 
     #[test]
     fn counts_of_programs_add_up() {
-        let one = Counts::parse("trim 2\ntrim 0 1 I trim\n").unwrap();
-        let other = Counts::parse("trim 1\ntrim 0 1 I\n").unwrap();
+        let one = UseCounts::parse("trim 2\ntrim 0 1 I trim\n").unwrap();
+        let other = UseCounts::parse("trim 1\ntrim 0 1 I\n").unwrap();
         let mut both = one.clone();
         both.add(&other);
         assert_eq!(both.to_string(), "trim 3\ntrim 0 2 I\ntrim 0 1 trim\n");
@@ -290,15 +290,16 @@ fill 2 1 asindices
 
     #[test]
     fn entropies_are_those_of_the_shares() {
-        let counts =
-            Counts::parse("rot90 2\nrot90 0 2 I\nrot180 1\nrot180 0 1 I\ntrim 1\ntrim 0 1 rot90\n");
+        let counts = UseCounts::parse(
+            "rot90 2\nrot90 0 2 I\nrot180 1\nrot180 0 1 I\ntrim 1\ntrim 0 1 rot90\n",
+        );
         let [call, alone, given_producer] = entropies(&counts.unwrap());
         let of_thirds = 3f64.log2() - 2.0 / 3.0;
         assert!((call - 1.5).abs() < 1e-9, "{call}");
         assert!((alone - 1.5).abs() < 1e-9, "{alone}");
         let expected = 0.75 * of_thirds;
         assert!((given_producer - expected).abs() < 1e-9, "{given_producer}");
-        let sum: f64 = entropies(&Counts::default()).iter().sum();
+        let sum: f64 = entropies(&UseCounts::default()).iter().sum();
         assert!(sum.abs() < 1e-9, "{sum}");
     }
 
@@ -345,7 +346,7 @@ fill 2 1 asindices
                 "`1`",
             ),
         ] {
-            let error = Counts::parse(text).unwrap_err();
+            let error = UseCounts::parse(text).unwrap_err();
             let message = format!("line {line}: expected {expected}, found {found}");
             assert_eq!(error.to_string(), message, "{text}");
         }

@@ -6,7 +6,7 @@ use arc_dsl::Primitive;
 use arc_text::{parse_functions, parse_programs};
 use rustc_hash::FxHashMap;
 
-use super::{Kind, Language, LanguageError, Operation, Row, Seed, seed_text};
+use super::{Kind, Language, LanguageError, LanguageRow, Operation, Seed, seed_text};
 
 /// The sections of a table, in their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Reader {
         let operations = names
             .map(|name| self.operation(name, takes.len()))
             .collect::<Result<_, _>>()?;
-        self.language.rows.push(Row {
+        self.language.rows.push(LanguageRow {
             bits,
             commutes,
             takes,

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Language, Row};
+use super::{Language, LanguageRow};
 
 /// How often operations and seeds of a language were used.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -77,17 +77,17 @@ impl Language {
             // A colour seed's share is divided among its values.
             (-(share / values).log2()).round().clamp(0.0, 60.0) as u8
         };
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<LanguageRow> = Vec::new();
         for (number, row) in self.rows.iter().enumerate() {
             for (place, operation) in row.operations.iter().enumerate() {
                 let bits = bits(row.gives, used(number, place), row.bits, 1.0);
-                let is_its = |other: &&mut Row| {
+                let is_its = |other: &&mut LanguageRow| {
                     (other.bits, other.commutes, &other.takes, other.gives)
                         == (bits, row.commutes, &row.takes, row.gives)
                 };
                 match rows.iter_mut().find(is_its) {
                     Some(row) => row.operations.push(*operation),
-                    None => rows.push(Row {
+                    None => rows.push(LanguageRow {
                         bits,
                         operations: vec![*operation],
                         ..row.clone()

@@ -12,14 +12,14 @@ use arc_dsl::{Primitive, Program, Value};
 use rustc_hash::FxHashSet;
 
 use super::learn::{Conditions, Rows, both, count, meets, without};
-use super::{Row, TABLE, call, rows};
+use super::{RuleRow, TABLE, call, rows};
 use crate::colours::COLOURS;
 use crate::language::Kind;
 use crate::pieces::{self, Frame, Layer};
 use crate::propose::{Proposal, Proposer, Scene};
 
 /// The looks of the table, and their functions.
-pub(super) static LOOKS: LazyLock<(Vec<Row>, Vec<Program>)> = LazyLock::new(|| {
+pub(super) static LOOKS: LazyLock<(Vec<RuleRow>, Vec<Program>)> = LazyLock::new(|| {
     let rows = rows(TABLE, "looks");
     let texts = rows.iter().enumerate().map(|(at, row)| {
         let colour = if row.by_colour { ", COLOUR" } else { "" };

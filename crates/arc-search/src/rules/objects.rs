@@ -16,26 +16,26 @@ use arc_dsl::{Cell, Container, Loc, Primitive, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{Conditions, Conjunction, Rows, both, without};
-use super::{Row, TABLE, rows};
+use super::{RuleRow, TABLE, rows};
 use crate::colours::COLOURS;
 use crate::pieces;
 use crate::propose::{Proposal, Proposer, Scene};
 
 /// The rows of the table for rules of objects, and their functions.
 pub(super) struct Language {
-    pub(super) abstractions: Vec<Row>,
+    pub(super) abstractions: Vec<RuleRow>,
     /// The function that returns the objects of a set as a tuple.
     pub(super) tuple: usize,
-    pub(super) features: Vec<Entry>,
-    pub(super) actions: Vec<Entry>,
-    pub(super) crops: Vec<Entry>,
+    pub(super) features: Vec<LanguageEntry>,
+    pub(super) actions: Vec<LanguageEntry>,
+    pub(super) crops: Vec<LanguageEntry>,
     /// One for each abstraction, in their order, followed by those of the other rows.
     pub(super) functions: Vec<Program>,
 }
 
 /// A row with the indices of its functions.
-pub(super) struct Entry {
-    pub(super) row: Row,
+pub(super) struct LanguageEntry {
+    pub(super) row: RuleRow,
     /// The colour, if there is a feature for each colour.
     pub(super) colour: i32,
     /// The value for each object of a tuple: for an action cells, or locations if they have a separate colour.
@@ -82,7 +82,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         colours.map(move |colour| {
             let of_colour = |text: &str| text.replace("COLOUR", &colour.to_string());
             let (words, expression) = (of_colour(&row.words), of_colour(&row.expression));
-            let row = Row {
+            let row = RuleRow {
                 words,
                 expression,
                 ..row.clone()
@@ -112,7 +112,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         define("I", &row.expression);
     }
     let tuple = define("I, O", "in_order(O)");
-    let features = features.map(|(row, colour)| Entry {
+    let features = features.map(|(row, colour)| LanguageEntry {
         each: Each::of(&mut define, &row.expression),
         painted_in: None,
         for_set: define(
@@ -137,7 +137,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
             "COLOUR" => Colour::OfRule,
             _ => Colour::OfEach(Each::of(&mut define, colour)),
         });
-        Entry {
+        LanguageEntry {
             each: Each::of(&mut define, what),
             painted_in,
             for_set: define("I, O, X", &painted),
@@ -146,7 +146,7 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
         }
     });
     let actions = actions.collect();
-    let crops = crops.into_iter().map(|row| Entry {
+    let crops = crops.into_iter().map(|row| LanguageEntry {
         each: Each::of(&mut define, &row.expression),
         painted_in: None,
         for_set: define(
@@ -411,7 +411,7 @@ impl<'o> AbstractedObjects<'o> {
         // Several rows paint the same locations.
         let mut marks: FxHashMap<(Each, i32), Option<Marks>> = FxHashMap::default();
         for (at, entry) in LANGUAGE.actions.iter().enumerate() {
-            let Entry { row, each, .. } = entry;
+            let LanguageEntry { row, each, .. } = entry;
             let colours = if row.by_colour { scene.colours } else { &[0] };
             for colour in colours {
                 let painted = match &entry.painted_in {
@@ -659,7 +659,7 @@ impl<'o> AbstractedObjects<'o> {
             let mut words = abstraction.words.clone();
             for (action, conjunctions) in set.iter().zip(&each) {
                 let action = &actions[*action];
-                let Entry { row, for_set, .. } = &LANGUAGE.actions[action.row];
+                let LanguageEntry { row, for_set, .. } = &LANGUAGE.actions[action.row];
                 let (own, conditions) = &conjunctions[choice.min(conjunctions.len() - 1)];
                 total += row.cost + own + 1;
                 words.push_str("; ");

@@ -97,7 +97,7 @@ fn tasks_of_built_in_programs_are_solved_and_the_same_is_found_twice() {
         assert_eq!(again.attempts, found.attempts, "{id}");
         assert_eq!(again.answers, found.answers, "{id}");
         assert_eq!(again.stopped, found.stopped, "{id}");
-        let counts = |found: &Found| Counts {
+        let counts = |found: &Found| SearchCounts {
             bytes: 0,
             ..found.counts
         };

@@ -1,6 +1,6 @@
 //! The table of the built-in programs: the kind of each, and how its inputs are drawn.
 
-use super::Kind;
+use super::BuiltinKind;
 use super::palette::{ANY, Colours};
 use super::scenes::Scene::{
     self, Copies, Dots, Halves, Lattice, Mirror, Noise, Rings, Tiles, Wall,
@@ -12,18 +12,18 @@ use super::things::Things;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct BuiltinRow {
     pub(super) id: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: BuiltinKind,
     pub(super) recipe: Recipe,
 }
 
 macro_rules! table {
     ($($id:ident: $kind:ident, $sides:expr, $colours:expr, $scene:expr;)*) => {
         /// One row per program, in the order of the programs' text.
-        pub(super) static TABLE: &[Row] = &[$(Row {
+        pub(super) static TABLE: &[BuiltinRow] = &[$(BuiltinRow {
             id: stringify!($id),
-            kind: Kind::$kind,
+            kind: BuiltinKind::$kind,
             recipe: Recipe { sides: $sides, colours: $colours, scene: $scene },
         }),*];
     };

@@ -42,12 +42,12 @@ fn table_and_text_have_the_same_programs_in_one_order() {
 fn every_kind_has_enough_programs() {
     assert!(all().len() >= 60);
     assert!(all().is_sorted_by_key(BuiltIn::kind));
-    for &kind in Kind::ALL {
+    for &kind in BuiltinKind::ALL {
         let count = all()
             .iter()
             .filter(|built_in| built_in.kind() == kind)
             .count();
-        let enough = if kind == Kind::Whole { 25 } else { 6 };
+        let enough = if kind == BuiltinKind::Whole { 25 } else { 6 };
         assert!(count >= enough, "{kind}: {count}");
     }
 }
@@ -74,7 +74,7 @@ fn every_primitive_is_used() {
 fn pipelines_have_three_steps_and_no_function_value() {
     for built_in in all()
         .iter()
-        .filter(|built_in| built_in.kind() == Kind::Pipeline)
+        .filter(|built_in| built_in.kind() == BuiltinKind::Pipeline)
     {
         let steps = built_in.program().steps();
         assert!(steps.len() >= 3, "{}", built_in.id());

@@ -12,7 +12,7 @@ use crate::expression::Expression;
 use crate::globals::{Binding, LATE};
 use crate::lexer::Token;
 use crate::module::lowering::{Lowering, Parsed};
-use crate::module::{Definition, State};
+use crate::module::{Definition, ParseState};
 use crate::names;
 use crate::tokens::{Result, told};
 use crate::tree::{Argument, ParameterKind, Trailer};
@@ -162,16 +162,16 @@ impl<'t> Lowering<'_, 't> {
         }
         module.mark_used(at);
         let parsed = match module.state(at, self.dialect) {
-            State::Unread => {
+            ParseState::Unread => {
                 self.needs = Some(at);
                 return self.fail(token, ParseErrorKind::NotLiteral);
             }
-            State::Reading => {
+            ParseState::Reading => {
                 let why = "it calls itself".to_owned();
                 return self.fail(token, unusable(token, function, why));
             }
-            State::Read(Ok(parsed)) => Rc::clone(parsed),
-            State::Read(Err(error)) => {
+            ParseState::Read(Ok(parsed)) => Rc::clone(parsed),
+            ParseState::Read(Err(error)) => {
                 let kind = match &error.kind {
                     kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
                     kind => {

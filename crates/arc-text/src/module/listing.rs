@@ -6,7 +6,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::globals::{Binding, LATE};
 use crate::lexer::{Block, Token, TokenKind};
 use crate::module::inputs::of_inputs;
-use crate::module::{DefinitionKind, Module, State};
+use crate::module::{DefinitionKind, Module, ParseState};
 use crate::names;
 use crate::tokens::{Tokens, told};
 
@@ -105,7 +105,7 @@ impl Module<'_> {
         let is_used = self.used.borrow()[at];
         let said = name.unwrap_or(function.name);
         let dialect = function.dialect;
-        let State::Read(read) = self.state(at, dialect) else {
+        let ParseState::Read(read) = self.state(at, dialect) else {
             return None;
         };
         if self.lists_all {
@@ -172,7 +172,7 @@ impl Module<'_> {
         }
         let mut states = self.states[at].iter();
         let error = states.find_map(|state| match state {
-            State::Read(Err(error)) => Some(error.clone()),
+            ParseState::Read(Err(error)) => Some(error.clone()),
             _ => None,
         });
         let function = &self.functions[at];

@@ -10,7 +10,7 @@ use crate::beside::{Beside, BesideModule, Meaning, imported_modules, package_of}
 use crate::globals::{Binding, LATE};
 use crate::lexer::{Block, Lexer, TokenKind};
 use crate::module::lowering::constant;
-use crate::module::{DefinitionKind, Module, Reading, State};
+use crate::module::{DefinitionKind, Module, ParseState, Reading};
 use crate::{names, reference, without_mark};
 
 impl Beside {
@@ -135,7 +135,7 @@ impl Module<'_> {
             Binding::Function(at) if self.functions[at].is_value() => {
                 self.read_function(at, dialect);
                 let value = match self.state(at, dialect) {
-                    State::Read(Ok(parsed)) => constant(parsed.program.output()),
+                    ParseState::Read(Ok(parsed)) => constant(parsed.program.output()),
                     _ => None,
                 };
                 match names::known(dialect, name) {

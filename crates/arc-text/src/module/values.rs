@@ -12,7 +12,7 @@ use crate::module::inlining::bound_beside;
 use crate::module::inputs::taken_over;
 use crate::module::listing::says_program;
 use crate::module::lowering::Parsed;
-use crate::module::{Module, State};
+use crate::module::{Module, ParseState};
 use crate::names;
 use crate::tokens::Tokens;
 
@@ -40,7 +40,7 @@ impl Module<'_> {
                 Binding::Function(at) if self.functions[at].is_value() => {
                     self.read_function(at, Dialect::Public);
                     let value = match self.state(at, Dialect::Public) {
-                        State::Read(Ok(parsed)) => Some(Err(Rc::clone(parsed))),
+                        ParseState::Read(Ok(parsed)) => Some(Err(Rc::clone(parsed))),
                         _ => None,
                     };
                     (self.functions[at].start, value)

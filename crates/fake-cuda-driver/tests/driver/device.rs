@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gpu_kernels::device::cuda::{Buffer, CudaDevice};
 use gpu_kernels::device::{
-    Argument, Device as _, DeviceError, Information, Kind, Launch, Memory, Unavailable, open,
+    Argument, Device as _, DeviceError, DeviceKind, Information, Launch, Memory, Unavailable, open,
 };
 use gpu_kernels::interface::{CopyArguments, Entry};
 
@@ -158,7 +158,7 @@ fn kernelless() {
 fn information() {
     let expected = Information {
         name: "fake 0".to_owned(),
-        kind: Kind::Cuda,
+        kind: DeviceKind::Cuda,
         capability: (9, 0),
         multiprocessors: 132,
         warps: 64,

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
-use super::{Device, DeviceError, Entry, Information, Kind, Launch, Memory, Unavailable};
+use super::{Device, DeviceError, DeviceKind, Entry, Information, Launch, Memory, Unavailable};
 
 mod arguments;
 mod driver;
@@ -175,7 +175,7 @@ fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
     let threads = gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
     Ok(Information {
         name: gpu.name()?,
-        kind: Kind::Cuda,
+        kind: DeviceKind::Cuda,
         capability: (
             gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,

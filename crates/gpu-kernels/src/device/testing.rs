@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Device, DeviceError, Information, Kind, Launch, Memory};
+use super::{Device, DeviceError, DeviceKind, Information, Launch, Memory};
 
 /// A device whose launches do nothing.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl MemoryDevice {
         Self {
             information: Information {
                 name: "plain".to_owned(),
-                kind: Kind::Emulated,
+                kind: DeviceKind::Emulated,
                 capability: (6, 0),
                 multiprocessors: 1,
                 warps: 32,

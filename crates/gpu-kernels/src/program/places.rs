@@ -3,7 +3,7 @@
 use super::{TooLarge, ValueId, packed};
 use crate::interface::words::operand;
 use crate::interface::{BitField, Representation};
-use crate::pool::Place;
+use crate::pool::PoolPlace;
 
 /// Allocates the places of values.
 pub(super) struct PlaceAllocator<'r> {
@@ -11,7 +11,7 @@ pub(super) struct PlaceAllocator<'r> {
     pub(super) words: RangeAllocator,
     pub(super) units: RangeAllocator,
     /// The place that each value has or had.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<PoolPlace>,
     /// Whether a value has its place now.
     is_allocated: Vec<bool>,
 }
@@ -22,7 +22,7 @@ impl<'r> PlaceAllocator<'r> {
             representations,
             words: RangeAllocator::new(operand::WORD),
             units: RangeAllocator::new(operand::UNIT),
-            places: vec![Place::default(); representations.len()],
+            places: vec![PoolPlace::default(); representations.len()],
             is_allocated: vec![false; representations.len()],
         }
     }
@@ -36,7 +36,7 @@ impl<'r> PlaceAllocator<'r> {
             0 => Some(0),
             count => self.units.allocate(first, count as usize),
         };
-        self.places[at] = Place {
+        self.places[at] = PoolPlace {
             word: self.words.allocate(0, 1).ok_or(TooLarge)? as u32,
             unit: unit.ok_or(TooLarge)? as u32,
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gpu_kernels::device::{Device, DeviceError};
-use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Place, Pool, Programs};
+use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Pool, PoolPlace, Programs};
 use rustc_hash::FxHashMap;
 
 use super::{Evaluations, INVALID_PLACE, with_pool_at};
@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The data that stays on a lane.
 pub(super) struct Resident<D: Device> {
     programs: Table<Programs<D>, u32>,
-    values: Table<Arguments<D>, Place>,
+    values: Table<Arguments<D>, PoolPlace>,
 }
 
 /// A table on the device, and the place of each number's entry in it.
@@ -145,7 +145,7 @@ impl<D: Device> Resident<D> {
             engine.append(values, &all)?
         } else {
             *tables = Some(engine.upload(&all)?);
-            Place::default()
+            PoolPlace::default()
         };
         // `append` checked that all places fit.
         let begins = begins

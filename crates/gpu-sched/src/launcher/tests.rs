@@ -5,7 +5,7 @@ use arc_dsl::{Grid, Interpreter, Limits, Primitive, Program, ProgramBuilder};
 use gpu_kernels::device::Device as _;
 use gpu_kernels::encode;
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
-use gpu_sim::faulty::{Call, Effect, Fault, Faulty, Handle, Outage, Plan};
+use gpu_sim::faulty::{Call, Effect, FaultPlan, Faulty, Handle, InjectedFault, Outage};
 use gpu_sim::open;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -125,7 +125,7 @@ fn description(launcher: &Launcher<Device>) -> DeviceDescription {
 }
 
 /// A fleet of emulated devices with this memory, each with its own injected faults.
-fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
+fn fleet(plans: Vec<FaultPlan>, bytes: u64) -> (Emulated, Vec<Handle>) {
     let mut handles = Vec::new();
     let policy = Policy {
         placement: Placement::Devices,
@@ -206,7 +206,7 @@ fn devices_give_what_the_reference_gives() {
         return;
     }
     let work = Work::new();
-    let (mut fleet, _handles) = fleet(vec![Plan::default(); 2], 1 << 30);
+    let (mut fleet, _handles) = fleet(vec![FaultPlan::default(); 2], 1 << 30);
     for count in [1, 35, 500] {
         assert_eq!(drive(&mut fleet, &work, count), count);
     }
@@ -223,7 +223,7 @@ fn what_is_too_large_for_memory_is_split() {
     }
     let work = Work::new();
     // The first window, of 32 items because nothing is known, needs more.
-    let (mut fleet, _handles) = fleet(vec![Plan::default()], 60_000);
+    let (mut fleet, _handles) = fleet(vec![FaultPlan::default()], 60_000);
     let by_devices = drive(&mut fleet, &work, 600);
     assert_eq!(by_devices, 600);
     let mut activities = fleet.scheduler().activities();
@@ -240,7 +240,7 @@ fn random_faults_change_no_result() {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let plan = |random: &mut Pcg64Mcg| {
             let faults = (0..random.random_range(0..5))
-                .map(|_| Fault {
+                .map(|_| InjectedFault {
                     call: [Call::Allocation, Call::Copy, Call::Launch, Call::Wait]
                         [random.random_range(0..4)],
                     number: random.random_range(0..60),
@@ -259,7 +259,7 @@ fn random_faults_change_no_result() {
                     calls: random.random_range(1..50),
                 })
                 .collect();
-            Plan { faults, outages }
+            FaultPlan { faults, outages }
         };
         let plans = (0..random.random_range(1..=3)).map(|_| plan(&mut random));
         let (mut fleet, handles) = fleet(plans.collect(), 1 << 20);

@@ -14,7 +14,7 @@ const RECOVERIES: u32 = 6;
 
 /// Whether a device is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum State {
+enum DeviceState {
     #[default]
     Working,
     /// It is reopened with the next window.
@@ -30,7 +30,7 @@ enum State {
 /// The health of a device.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standing {
-    state: State,
+    state: DeviceState,
     strikes: u32,
     /// How often it was lost since it last finished a window.
     losses: u32,
@@ -38,27 +38,27 @@ pub(super) struct Standing {
 
 impl Standing {
     pub(super) fn is_asked(&self) -> bool {
-        matches!(self.state, State::Working | State::Recovering)
+        matches!(self.state, DeviceState::Working | DeviceState::Recovering)
     }
 
     /// When it will be used again, if it is lost for now.
     pub(super) fn returns(&self) -> Option<Duration> {
         match self.state {
-            State::Lost(until) => Some(until),
+            DeviceState::Lost(until) => Some(until),
             _ => None,
         }
     }
 
     /// Whether it gets only one window at a time, since it may fail again.
     pub(super) fn is_doubtful(&self) -> bool {
-        self.state == State::Recovering || self.strikes > 0 || self.losses > 0
+        self.state == DeviceState::Recovering || self.strikes > 0 || self.losses > 0
     }
 
     /// A window is claimed; returns whether the device has to be reopened for it.
     pub(super) fn begin(&mut self) -> bool {
-        let recovers = self.state == State::Recovering;
+        let recovers = self.state == DeviceState::Recovering;
         if recovers {
-            self.state = State::Working;
+            self.state = DeviceState::Working;
         }
         recovers
     }
@@ -70,17 +70,17 @@ impl Standing {
 
     /// A device that hung has answered: it is tried again like one that was lost.
     pub(super) fn answered(&mut self) {
-        if self.state == State::Hung {
-            self.state = State::Recovering;
+        if self.state == DeviceState::Hung {
+            self.state = DeviceState::Recovering;
         }
     }
 
     fn lose(&mut self, now: Duration, recovery: Duration) {
         self.strikes = 0;
         self.state = if self.losses >= RECOVERIES {
-            State::Gone
+            DeviceState::Gone
         } else {
-            State::Lost(now + recovery.saturating_mul(1 << self.losses))
+            DeviceState::Lost(now + recovery.saturating_mul(1 << self.losses))
         };
         self.losses += 1;
     }
@@ -88,9 +88,9 @@ impl Standing {
     fn hang(&mut self) {
         self.losses += 1;
         self.state = if self.losses > RECOVERIES {
-            State::Gone
+            DeviceState::Gone
         } else {
-            State::Hung
+            DeviceState::Hung
         };
     }
 }
@@ -100,8 +100,8 @@ impl Scheduler {
     pub fn revive(&mut self, now: Duration) {
         for device in &mut self.devices {
             let standing = &mut device.standing;
-            if matches!(standing.state, State::Lost(until) if until <= now) {
-                standing.state = State::Recovering;
+            if matches!(standing.state, DeviceState::Lost(until) if until <= now) {
+                standing.state = DeviceState::Recovering;
             }
         }
     }

@@ -8,12 +8,12 @@ use crate::interpreted::{Buffer, Interpretation, InterpretedDevice};
 use crate::open;
 
 fn device(faults: &[(Call, u64, Effect)], outages: &[(u64, u64)]) -> Faulty<InterpretedDevice> {
-    let fault = |&(call, number, effect): &_| Fault {
+    let fault = |&(call, number, effect): &_| InjectedFault {
         call,
         number,
         effect,
     };
-    let plan = Plan {
+    let plan = FaultPlan {
         faults: faults.iter().map(fault).collect(),
         outages: outages
             .iter()

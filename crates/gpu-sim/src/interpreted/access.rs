@@ -1,7 +1,7 @@
 //! Loads, stores and atomic accesses of a warp.
 
 use super::compute::{Lanes, extended, first_of, lanes};
-use super::counts::Counts;
+use super::counts::InstructionCounts;
 use super::error::Violation;
 use super::execute::LaneViolation;
 use super::memory::{DATA, Memory, Region, SHARED, SHARED_REGION};
@@ -28,7 +28,7 @@ impl AccessedAddresses {
         }
     }
 
-    fn count(mut self, step: Step<'_>, access: Access, counts: &mut Counts) {
+    fn count(mut self, step: Step<'_>, access: Access, counts: &mut InstructionCounts) {
         let bytes = u64::from(access.bytes) * u64::from(access.elements);
         counts.shared(bytes * self.shared as u64);
         counts.global(&mut self.addresses[..self.count], bytes);
@@ -102,7 +102,7 @@ impl Machine {
         step: Step<'_>,
         access: Access,
         memory: &mut Memory,
-        counts: &mut Counts,
+        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         if access.space == Space::Parameter {
             return self.load_parameter(step, access);
@@ -128,7 +128,7 @@ impl Machine {
         step: Step<'_>,
         access: Access,
         memory: &mut Memory,
-        counts: &mut Counts,
+        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         if access.space == Space::Parameter {
             self.store_parameter(step, access);
@@ -158,7 +158,7 @@ impl Machine {
         access: Access,
         returns: bool,
         memory: &mut Memory,
-        counts: &mut Counts,
+        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);

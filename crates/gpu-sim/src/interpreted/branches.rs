@@ -1,7 +1,7 @@
 //! Branches: where each lane goes, and which groups wait.
 
 use super::compute::{Lanes, first_of, lanes};
-use super::error::{Fault, Violation};
+use super::error::{LaneFault, Violation};
 use super::module::{Instruction, NO_PC, Pc};
 
 /// Lanes that run together until they reconverge with others.
@@ -18,7 +18,7 @@ pub(super) fn branch(
     branch: &Instruction,
     taken: u32,
     waiting: &mut Vec<Group>,
-) -> Result<Group, Fault> {
+) -> Result<Group, LaneFault> {
     let to = |pc| Group { pc, ..group };
     if taken == group.mask {
         return Ok(to(branch.target));
@@ -44,8 +44,8 @@ impl IndexedTargets<'_> {
         group: Group,
         branch: &Instruction,
         waiting: &mut Vec<Group>,
-    ) -> Result<Group, Fault> {
-        let broken = |lane: u32, violation| Fault(group.pc, lane, violation);
+    ) -> Result<Group, LaneFault> {
+        let broken = |lane: u32, violation| LaneFault(group.pc, lane, violation);
         let first = first_of(self.taken);
         let chosen = self.index[first as usize];
         if self.taken == group.mask && lanes(self.taken).all(|lane| self.index[lane] == chosen) {
@@ -97,7 +97,7 @@ fn diverge(
     reconvergence: Pc,
     sides: impl Iterator<Item = (Pc, u32)>,
     waiting: &mut Vec<Group>,
-) -> Result<Group, Fault> {
+) -> Result<Group, LaneFault> {
     if reconvergence != group.reconvergence && reconvergence != NO_PC {
         // The whole group resumes there.
         waiting.push(Group {
@@ -118,6 +118,6 @@ fn diverge(
     Ok(first)
 }
 
-pub(super) fn fault(group: Group, violation: Violation) -> Fault {
-    Fault(group.pc, first_of(group.mask), violation)
+pub(super) fn fault(group: Group, violation: Violation) -> LaneFault {
+    LaneFault(group.pc, first_of(group.mask), violation)
 }

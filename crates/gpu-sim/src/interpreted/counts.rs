@@ -1,10 +1,10 @@
-//! [`Counts`]: counts of the instructions that warps executed.
+//! [`InstructionCounts`]: counts of the instructions that warps executed.
 
 use super::module::{Access, Module, Op, Part, Space, Type, Unary, Width};
 
 /// Kinds of instructions, by the execution resource that they use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum InstructionKind {
     /// Arithmetic on 32 bits or fewer, and on predicates.
     Word,
     /// Arithmetic on 64 bits, mostly addresses: two or more instructions on a GPU.
@@ -25,43 +25,43 @@ pub enum Kind {
     Call,
 }
 
-impl Kind {
+impl InstructionKind {
     /// All kinds.
-    pub const ALL: [Kind; 9] = [
-        Kind::Word,
-        Kind::Long,
-        Kind::Move,
-        Kind::Shuffle,
-        Kind::Vote,
-        Kind::Branch,
-        Kind::Shared,
-        Kind::Global,
-        Kind::Call,
+    pub const ALL: [InstructionKind; 9] = [
+        InstructionKind::Word,
+        InstructionKind::Long,
+        InstructionKind::Move,
+        InstructionKind::Shuffle,
+        InstructionKind::Vote,
+        InstructionKind::Branch,
+        InstructionKind::Shared,
+        InstructionKind::Global,
+        InstructionKind::Call,
     ];
 
     /// Its name in documents.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Word => "word",
-            Kind::Long => "long",
-            Kind::Move => "move",
-            Kind::Shuffle => "shuffle",
-            Kind::Vote => "vote",
-            Kind::Branch => "branch",
-            Kind::Shared => "shared",
-            Kind::Global => "global",
-            Kind::Call => "call",
+            InstructionKind::Word => "word",
+            InstructionKind::Long => "long",
+            InstructionKind::Move => "move",
+            InstructionKind::Shuffle => "shuffle",
+            InstructionKind::Vote => "vote",
+            InstructionKind::Branch => "branch",
+            InstructionKind::Shared => "shared",
+            InstructionKind::Global => "global",
+            InstructionKind::Call => "call",
         }
     }
 
-    /// The kind of an instruction; for a generic access [`Kind::Global`], until its address is known.
-    pub(super) fn of(op: Op) -> Kind {
+    /// The kind of an instruction; for a generic access [`InstructionKind::Global`], until its address is known.
+    pub(super) fn of(op: Op) -> InstructionKind {
         let by = |ty: Type| match ty.width {
-            Width::Long => Kind::Long,
-            Width::Half | Width::Word => Kind::Word,
+            Width::Long => InstructionKind::Long,
+            Width::Half | Width::Word => InstructionKind::Word,
         };
         match op {
-            Op::Unary(Unary::Mov, _) => Kind::Move,
+            Op::Unary(Unary::Mov, _) => InstructionKind::Move,
             Op::Binary(_, ty)
             | Op::Unary(_, ty)
             | Op::Measure(_, ty)
@@ -74,27 +74,33 @@ impl Kind {
             | Op::CompareAnd(_, ty, _) => by(ty),
             Op::Convert { from, to, .. } => {
                 if from.width == Width::Long || to.width == Width::Long {
-                    Kind::Long
+                    InstructionKind::Long
                 } else {
-                    Kind::Word
+                    InstructionKind::Word
                 }
             }
             Op::MulWide(ty) | Op::MadWide(ty) => match ty.width {
-                Width::Half => Kind::Word,
-                Width::Word | Width::Long => Kind::Long,
+                Width::Half => InstructionKind::Word,
+                Width::Word | Width::Long => InstructionKind::Long,
             },
-            Op::Unpack | Op::Pack | Op::GenericOfShared | Op::SharedOfGeneric => Kind::Long,
-            Op::Permute | Op::Funnel(..) | Op::Table | Op::Logic(_) | Op::ActiveMask => Kind::Word,
+            Op::Unpack | Op::Pack | Op::GenericOfShared | Op::SharedOfGeneric => {
+                InstructionKind::Long
+            }
+            Op::Permute | Op::Funnel(..) | Op::Table | Op::Logic(_) | Op::ActiveMask => {
+                InstructionKind::Word
+            }
             Op::Load(Access { space, .. }) | Op::Store(Access { space, .. }) => match space {
-                Space::Shared => Kind::Shared,
-                Space::Parameter => Kind::Call,
-                Space::Generic | Space::Global | Space::Constant => Kind::Global,
+                Space::Shared => InstructionKind::Shared,
+                Space::Parameter => InstructionKind::Call,
+                Space::Generic | Space::Global | Space::Constant => InstructionKind::Global,
             },
-            Op::Atomic(..) => Kind::Global,
-            Op::Shuffle(_) => Kind::Shuffle,
-            Op::Vote(_) | Op::BarrierOfWarp | Op::BarrierOfBlock | Op::Fence => Kind::Vote,
-            Op::Branch | Op::IndexedBranch(_) => Kind::Branch,
-            Op::Call | Op::Return | Op::Trap | Op::Mark(_) => Kind::Call,
+            Op::Atomic(..) => InstructionKind::Global,
+            Op::Shuffle(_) => InstructionKind::Shuffle,
+            Op::Vote(_) | Op::BarrierOfWarp | Op::BarrierOfBlock | Op::Fence => {
+                InstructionKind::Vote
+            }
+            Op::Branch | Op::IndexedBranch(_) => InstructionKind::Branch,
+            Op::Call | Op::Return | Op::Trap | Op::Mark(_) => InstructionKind::Call,
         }
     }
 }
@@ -122,14 +128,14 @@ pub struct Traffic {
 /// The counts of one part of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PartCounts {
-    kinds: [Issued; Kind::ALL.len()],
+    kinds: [Issued; InstructionKind::ALL.len()],
     /// Its memory traffic.
     pub traffic: Traffic,
 }
 
 impl PartCounts {
     /// Instructions of a kind.
-    pub fn of(&self, kind: Kind) -> Issued {
+    pub fn of(&self, kind: InstructionKind) -> Issued {
         self.kinds[kind as usize]
     }
 
@@ -165,7 +171,7 @@ pub struct OperationRun {
 
 /// Counts of the instructions that warps executed. Marks are not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct InstructionCounts {
     /// How often each instruction of the module was issued.
     by_instruction: Vec<u64>,
     /// By part; the first entry is for code before any mark.
@@ -177,11 +183,11 @@ pub struct Counts {
     issued: u64,
 }
 
-impl Counts {
+impl InstructionCounts {
     pub(super) fn new(module: &Module) -> Self {
-        Counts {
+        InstructionCounts {
             by_instruction: vec![0; module.code.len()],
-            ..Counts::default()
+            ..InstructionCounts::default()
         }
     }
 
@@ -229,7 +235,7 @@ impl Counts {
     }
 
     #[inline]
-    pub(super) fn issue(&mut self, pc: u32, kind: Kind, full: bool) {
+    pub(super) fn issue(&mut self, pc: u32, kind: InstructionKind, full: bool) {
         self.issued += 1;
         if let Some(count) = self.by_instruction.get_mut(pc as usize) {
             *count += 1;
@@ -242,10 +248,10 @@ impl Counts {
     /// Counts the last access as one to shared memory, not device memory.
     pub(super) fn reclassify_as_shared(&mut self, full: bool) {
         let kinds = &mut self.parts[self.part].kinds;
-        kinds[Kind::Global as usize].all -= 1;
-        kinds[Kind::Global as usize].idle -= u64::from(!full);
-        kinds[Kind::Shared as usize].all += 1;
-        kinds[Kind::Shared as usize].idle += u64::from(!full);
+        kinds[InstructionKind::Global as usize].all -= 1;
+        kinds[InstructionKind::Global as usize].idle -= u64::from(!full);
+        kinds[InstructionKind::Shared as usize].all += 1;
+        kinds[InstructionKind::Shared as usize].idle += u64::from(!full);
     }
 
     pub(super) fn shared(&mut self, bytes: u64) {

@@ -95,4 +95,4 @@ fn verb(wrote: bool) -> &'static str {
 
 /// The instruction that caused a violation, the first lane in which it did, and the violation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault(pub(super) u32, pub(super) u32, pub(super) Violation);
+pub(super) struct LaneFault(pub(super) u32, pub(super) u32, pub(super) Violation);

@@ -6,7 +6,7 @@ use super::compute::{
     Lanes, WARP, Word, both, each, extended, first_of, funnel, lanes, logic, permute, put, table,
     three,
 };
-use super::counts::Counts;
+use super::counts::InstructionCounts;
 use super::error::Violation;
 use super::memory::{Memory, SHARED};
 use super::module::{
@@ -48,7 +48,7 @@ impl Machine {
         &mut self,
         step: Step<'_>,
         memory: &mut Memory,
-        counts: &mut Counts,
+        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         let Step {
             instruction, mask, ..

@@ -5,8 +5,8 @@
 
 use super::branches::{Group, IndexedTargets, branch, fault};
 use super::compute::{Lanes, WARP, put};
-use super::counts::{Counts, Kind};
-use super::error::{Fault, Violation};
+use super::counts::{InstructionCounts, InstructionKind};
+use super::error::{LaneFault, Violation};
 use super::memory::{Interval, Memory, SHARED_REGION};
 use super::module::{File, Instruction, Module, NO_PC, Op, Pc, Register, SPECIAL};
 
@@ -125,8 +125,8 @@ impl Machine {
         module: &Module,
         launch: &Launch<'_>,
         memory: &mut Memory,
-        counts: &mut Counts,
-    ) -> Result<(), Fault> {
+        counts: &mut InstructionCounts,
+    ) -> Result<(), LaneFault> {
         let warps = launch.threads / WARP as u32;
         self.time = Interval { now: 0, warp: 0 };
         for block in 0..launch.blocks {
@@ -156,12 +156,16 @@ impl Machine {
     /// Fails if the warp has not reached the same barriers as the block's first one: one would wait for the other
     /// forever. Running the warps one after the other makes no other difference, since none reads what another has
     /// written.
-    fn check_barriers(&self, first: &[u32; BARRIERS], end: Pc) -> Result<(), Fault> {
+    fn check_barriers(&self, first: &[u32; BARRIERS], end: Pc) -> Result<(), LaneFault> {
         let both = first.iter().zip(self.barriers);
         let mut both = (0..).zip(both.map(|(first, own)| [*first, own]));
         match both.find(|(_, [first, own])| first != own) {
             None => Ok(()),
-            Some((number, times)) => Err(Fault(end, 0, Violation::BarrierMissed { number, times })),
+            Some((number, times)) => Err(LaneFault(
+                end,
+                0,
+                Violation::BarrierMissed { number, times },
+            )),
         }
     }
 
@@ -191,13 +195,13 @@ struct WarpRun<'a> {
     module: &'a Module,
     machine: &'a mut Machine,
     memory: &'a mut Memory,
-    counts: &'a mut Counts,
+    counts: &'a mut InstructionCounts,
     steps: u64,
 }
 
 impl WarpRun<'_> {
     /// Runs the warp to its end; returns its last instruction.
-    fn run(&mut self, first: Pc) -> Result<Pc, Fault> {
+    fn run(&mut self, first: Pc) -> Result<Pc, LaneFault> {
         let module = self.module;
         let mut waiting: Vec<Group> = Vec::new();
         let mut frames: Vec<Frame> = Vec::new();
@@ -236,13 +240,14 @@ impl WarpRun<'_> {
                 _ => mask,
             };
             let full = active == ALL;
-            self.counts.issue(pc, Kind::of(instruction.op), full);
+            self.counts
+                .issue(pc, InstructionKind::of(instruction.op), full);
             if steps == 0 {
                 return Err(fault(group, Violation::Steps(self.steps)));
             }
             steps -= 1;
             self.check_registers(instruction, group.mask, mask)
-                .map_err(|lane| Fault(pc, lane, Violation::UnwrittenRegister))?;
+                .map_err(|lane| LaneFault(pc, lane, Violation::UnwrittenRegister))?;
             match instruction.op {
                 Op::Branch => {
                     group = branch(group, instruction, mask, &mut waiting)?;
@@ -295,9 +300,9 @@ impl WarpRun<'_> {
 
     /// Executes an instruction after which all lanes of the mask stay together.
     #[inline]
-    fn step(&mut self, pc: Pc, step: Step<'_>) -> Result<(), Fault> {
+    fn step(&mut self, pc: Pc, step: Step<'_>) -> Result<(), LaneFault> {
         let done = self.machine.execute(step, self.memory, self.counts);
-        done.map_err(|(lane, violation)| Fault(pc, lane, violation))?;
+        done.map_err(|(lane, violation)| LaneFault(pc, lane, violation))?;
         for register in &step.instruction.writes {
             self.machine.written[*register as usize] |= step.mask;
         }
@@ -310,7 +315,7 @@ impl WarpRun<'_> {
         group: Group,
         waiting: &mut Vec<Group>,
         frames: &mut Vec<Frame>,
-    ) -> Result<Option<Group>, Fault> {
+    ) -> Result<Option<Group>, LaneFault> {
         if let Some(frame) = frames.last_mut() {
             frame.returned |= group.mask;
         }

@@ -7,7 +7,7 @@ use arc_dsl::Grid;
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::{Device as _, DeviceError, Entry, Launch, open};
 use gpu_kernels::interface::{CopyArguments, EVALUATION_BYTES, ROW_BYTES, Representation};
-use gpu_kernels::{Engine, Evaluation, Place, Pool, Verdict, encode};
+use gpu_kernels::{Engine, Evaluation, Pool, PoolPlace, Verdict, encode};
 
 use super::document::Cell;
 use super::measure::Load;
@@ -145,7 +145,7 @@ impl Clock {
 }
 
 /// Adds a grid.
-fn place(pool: &mut Pool, grid: &Grid) -> anyhow::Result<Place> {
+fn place(pool: &mut Pool, grid: &Grid) -> anyhow::Result<PoolPlace> {
     let place = pool.push_grid(grid);
     place.map_err(|reason| anyhow!("{reason}"))
 }

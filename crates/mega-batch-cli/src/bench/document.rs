@@ -116,20 +116,20 @@ impl Part {
             );
             (versions, environment.folder(), environment.note.clone())
         };
-        self.state() <= State::Cut
+        self.state() <= ExpectationState::Cut
             && self.arguments == other.arguments
             && build(self) == build(other)
     }
 
-    pub(crate) fn state(&self) -> State {
+    pub(crate) fn state(&self) -> ExpectationState {
         if !self.failures.is_empty() || !self.ended {
-            State::Failed
+            ExpectationState::Failed
         } else if self.skipped.is_some() {
-            State::Skipped
+            ExpectationState::Skipped
         } else if self.found.left_out.is_empty() {
-            State::Ended
+            ExpectationState::Ended
         } else {
-            State::Cut
+            ExpectationState::Cut
         }
     }
 }
@@ -138,7 +138,7 @@ impl Part {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct StageReport {
     pub(crate) stage: String,
-    pub(crate) state: State,
+    pub(crate) state: ExpectationState,
     pub(crate) seconds: f64,
     /// What failed, or why it was skipped or not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -150,7 +150,7 @@ pub(crate) struct StageReport {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum State {
+pub(crate) enum ExpectationState {
     Ended,
     /// It ended with some of its work left out.
     Cut,
@@ -159,7 +159,7 @@ pub(crate) enum State {
     NotRun,
 }
 
-impl Display for State {
+impl Display for ExpectationState {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Ended => "ended",
@@ -391,6 +391,6 @@ impl Document {
     /// Whether every stage came to its end or was skipped.
     pub(crate) fn is_whole(&self) -> bool {
         let mut stages = self.stages.iter();
-        stages.all(|stage| stage.state <= State::Skipped)
+        stages.all(|stage| stage.state <= ExpectationState::Skipped)
     }
 }

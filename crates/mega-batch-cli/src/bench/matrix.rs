@@ -8,7 +8,7 @@ use mega_batch::Totals;
 use super::clock::Clock;
 use super::document::{Cell, DeviceShare, NotMeasured};
 use super::measure::{Contender, Load, Turns};
-use super::plan::{BenchMode, Plan};
+use super::plan::{BenchMode, BenchPlan};
 use super::sheet::{Context, Sheet};
 use super::statistics::{Spread, ratios};
 use super::table::{self, heading, line, row};
@@ -21,7 +21,7 @@ const OUTPUTS_COMPARED: usize = 10_000;
 fn is_scaled(kind: &Workload<'_>) -> bool {
     matches!(
         kind,
-        Workload::Of(arc_tasks::builtin::Kind::Transform)
+        Workload::Of(arc_tasks::builtin::BuiltinKind::Transform)
             | Workload::WholePrograms
             | Workload::Batt
     )
@@ -192,7 +192,7 @@ impl Modes {
     }
 
     /// One mode on 1 to all workers or GPUs.
-    fn counted(plan: &Plan, mode: BenchMode, all: usize) -> anyhow::Result<Self> {
+    fn counted(plan: &BenchPlan, mode: BenchMode, all: usize) -> anyhow::Result<Self> {
         let mut found = Self {
             base: Some(0),
             ..Self::default()
@@ -212,7 +212,7 @@ impl Modes {
     /// The cells of one kind and size; the totals are expected if they are known from a check.
     fn row(
         &mut self,
-        plan: &Plan,
+        plan: &BenchPlan,
         load: &Load<'_>,
         expected: Option<Vec<Totals>>,
     ) -> anyhow::Result<Vec<Cell>> {
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     /// What a stage of these kinds finds without a GPU.
-    fn measured(plan: Plan) -> Part {
+    fn measured(plan: BenchPlan) -> Part {
         let folder = tempfile::tempdir().unwrap();
         let part = Part::new(environment(2, 0), Vec::new());
         let mut sheet = Sheet::new(folder.path().join("part.json"), part);
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn what_there_is_no_time_for_is_listed() {
-        let plan = Plan {
+        let plan = BenchPlan {
             until: Instant::now(),
             ..plan(&[1])
         };

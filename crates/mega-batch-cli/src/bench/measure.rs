@@ -11,7 +11,7 @@ use anyhow::{bail, ensure};
 use mega_batch::{Backends, Batch, JobResult, Options, Report, Runner, Totals};
 
 use super::outcomes::{difference, not_right};
-use super::plan::{BenchMode, Plan};
+use super::plan::{BenchMode, BenchPlan};
 use super::table::counted;
 use super::workload::{Piece, Pool, Workload};
 
@@ -143,7 +143,7 @@ impl<'p> Load<'p> {
     pub(super) fn measure(
         &self,
         contenders: &mut [Contender],
-        plan: &Plan,
+        plan: &BenchPlan,
         expected: Option<Vec<Totals>>,
     ) -> anyhow::Result<Vec<Option<Turns>>> {
         let effort = plan.effort(self.workload);
@@ -205,7 +205,7 @@ impl<'p> Load<'p> {
 #[cfg(test)]
 mod tests {
     use arc_dsl::Limits;
-    use arc_tasks::builtin::Kind;
+    use arc_tasks::builtin::BuiltinKind;
     use mega_batch::Backend;
 
     use super::super::plan::tests::plan;
@@ -234,7 +234,7 @@ mod tests {
                 assert!(turns.seconds.len() > 2);
                 assert!(turns.seconds.iter().all(|seconds| *seconds > 0.0) && turns.batches > 2);
             }
-            let over = Plan {
+            let over = BenchPlan {
                 until: Instant::now(),
                 ..plan(&[])
             };
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn what_is_not_equal_is_an_error_that_names_it() {
-        let kind = Workload::Of(Kind::Objects);
+        let kind = Workload::Of(BuiltinKind::Objects);
         let pool = Pool::new(&kind, 5);
         // An evaluation that may take no steps ends at the limit.
         let limits = Limits {

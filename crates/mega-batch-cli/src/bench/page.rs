@@ -174,7 +174,7 @@ mod tests {
     use std::path::Path;
 
     use super::super::compare::compare;
-    use super::super::document::{StageReport, State};
+    use super::super::document::{ExpectationState, StageReport};
     use super::super::plan::BenchMode;
     use super::super::targets::tests::document;
     use super::super::workload::{OF_GUIDES, Workload};
@@ -187,7 +187,7 @@ mod tests {
         document.comparison = Some(compare(&document, &document, Path::new("a|b.json")));
         document.stages.push(StageReport {
             stage: "memory".to_owned(),
-            state: State::Failed,
+            state: ExpectationState::Failed,
             seconds: 1.25,
             reasons: vec!["a\\|b\n  <c>".to_owned()],
             lines: vec!["one\u{1b}".to_owned(), "two".to_owned()],

@@ -1,4 +1,4 @@
-//! [`Plan`]: what is measured, by which modes, and for how long.
+//! [`BenchPlan`]: what is measured, by which modes, and for how long.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -107,7 +107,7 @@ impl fmt::Display for BenchMode {
 
 /// What is measured.
 #[derive(Debug, Clone)]
-pub(crate) struct Plan {
+pub(crate) struct BenchPlan {
     /// Whether this is a quick look of some seconds.
     pub(crate) quick: bool,
     /// Evaluations of a batch, ascending; `None` for those that suit a kind.
@@ -136,7 +136,7 @@ pub(crate) struct Effort {
 /// The most evaluations of a batch: more would take too much memory.
 pub(crate) const MOST_EVALUATIONS: usize = 1_000_000;
 
-impl Plan {
+impl BenchPlan {
     /// How long a cell of a kind is measured: there are many single operations.
     pub(crate) fn effort(&self, kind: &Workload<'_>) -> Effort {
         let is_short = self.quick || matches!(kind, Workload::Single(_));
@@ -214,8 +214,8 @@ pub(crate) mod tests {
     use super::*;
 
     /// A quick plan of these sizes.
-    pub(in crate::bench) fn plan(sizes: &[usize]) -> Plan {
-        Plan {
+    pub(in crate::bench) fn plan(sizes: &[usize]) -> BenchPlan {
+        BenchPlan {
             quick: true,
             sizes: Some(sizes.to_vec()),
             workers: NonZeroUsize::new(2),
@@ -228,7 +228,7 @@ pub(crate) mod tests {
     #[test]
     fn sizes_ascend_and_end_with_what_fits() {
         for quick in [true, false] {
-            let plan = Plan {
+            let plan = BenchPlan {
                 quick,
                 sizes: None,
                 ..plan(&[])

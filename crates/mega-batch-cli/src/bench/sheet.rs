@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use super::document::{Figure, Part};
 use super::environment::Environment;
-use super::plan::Plan;
+use super::plan::BenchPlan;
 use super::workload::Given;
 use crate::commands::terminal::Lines;
 
 /// What a stage knows in its process.
 pub(crate) struct Context<'g> {
-    pub(crate) plan: Plan,
+    pub(crate) plan: BenchPlan,
     pub(crate) given: &'g Given,
     pub(crate) environment: Environment,
 }

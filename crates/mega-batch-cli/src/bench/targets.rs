@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
-use arc_tasks::builtin::Kind;
+use arc_tasks::builtin::BuiltinKind;
 
 use super::clock::{COPY, bytes_moved};
 use super::document::{Cell, Document, Finding, Judgement};
@@ -63,7 +63,7 @@ const TARGETS: &[Target] = &[
     Target { name: "sequential", wording: "1x: what speed-ups are over", from: Some(1.0), to: Some(1.0), figure: Figure::SpeedUp(BenchMode::Sequential, None), ..TARGET },
     Target { name: "parallel", wording: "3.5x to 4x with 4 workers", each: Each::Worker, from: Some(3.5 / 4.0), to: Some(1.0), figure: Figure::SpeedUp(BenchMode::Parallel, None), ..TARGET },
     Target { name: "GPU", wording: "7x to 12x", from: Some(7.0), to: Some(12.0), ..TARGET },
-    Target { name: "GPU, pipelines", wording: "10x to 30x", from: Some(10.0), to: Some(30.0), figure: Figure::SpeedUp(BenchMode::Gpu, Some(Workload::Of(Kind::Pipeline))), ..TARGET },
+    Target { name: "GPU, pipelines", wording: "10x to 30x", from: Some(10.0), to: Some(30.0), figure: Figure::SpeedUp(BenchMode::Gpu, Some(Workload::Of(BuiltinKind::Pipeline))), ..TARGET },
     Target { name: "all GPUs", wording: "30x with 4 GPUs", each: Each::Gpu, from: Some(30.0 / 4.0), figure: Figure::SpeedUp(BenchMode::Gpus, None), ..TARGET },
     Target { name: "given programs, GPUs and cores beside all cores", from: Some(4.0), figure: Figure::Beside(GIVEN, BenchMode::Shared, BenchMode::Parallel, ANY), ..TARGET },
     Target { name: "given programs, GPU beside one core", from: Some(12.0), figure: Figure::Beside(GIVEN, BenchMode::Gpu, BenchMode::Sequential, 100_000), ..TARGET },

@@ -149,7 +149,7 @@ mod tests {
 
     use super::super::document::Part;
     use super::super::environment::tests::environment;
-    use super::super::plan::Plan;
+    use super::super::plan::BenchPlan;
     use super::super::plan::tests::plan;
     use super::super::workload::Given;
     use super::*;
@@ -160,7 +160,7 @@ mod tests {
         let part = Part::new(environment(2, 1), Vec::new());
         let mut sheet = Sheet::new(folder.path().join("tensors.json"), part);
         let stage = Context {
-            plan: Plan {
+            plan: BenchPlan {
                 quick: false,
                 ..plan(&[])
             },

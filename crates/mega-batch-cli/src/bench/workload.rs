@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Interpreter, Program};
-use arc_tasks::builtin::{self, BuiltIn, Kind};
+use arc_tasks::builtin::{self, BuiltIn, BuiltinKind};
 use arc_tasks::{MAX_SIDE, Pair, Task};
 use arc_text::parse_programs;
 use mega_batch::{Batch, Job, UnknownJob};
@@ -16,7 +16,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Workload<'g> {
     /// The built-in programs of one kind, each on tasks of its own.
-    Of(Kind),
+    Of(BuiltinKind),
     /// All built-in programs, each on tasks of its own.
     WholePrograms,
     /// Programs that share most of their steps, all on the same tasks, so that the engine merges them.
@@ -38,11 +38,11 @@ pub(crate) struct Given {
 
 /// The kinds by which the tuning guides' figures are judged, in the order of the tables.
 pub(crate) const OF_GUIDES: [Workload<'static>; 7] = [
-    Workload::Of(Kind::Transform),
-    Workload::Of(Kind::Pattern),
-    Workload::Of(Kind::Pipeline),
-    Workload::Of(Kind::Colour),
-    Workload::Of(Kind::Objects),
+    Workload::Of(BuiltinKind::Transform),
+    Workload::Of(BuiltinKind::Pattern),
+    Workload::Of(BuiltinKind::Pipeline),
+    Workload::Of(BuiltinKind::Colour),
+    Workload::Of(BuiltinKind::Objects),
     Workload::WholePrograms,
     Workload::Batt,
 ];
@@ -228,7 +228,9 @@ impl Pool {
             Workload::Of(kind) => Self::own_tasks(all.filter(|one| one.kind() == *kind), largest),
             Workload::WholePrograms => Self::own_tasks(all, largest),
             // As in a search: candidates for whole programs.
-            Workload::Batt => Self::batt(all.filter(|one| one.kind() == Kind::Whole), largest),
+            Workload::Batt => {
+                Self::batt(all.filter(|one| one.kind() == BuiltinKind::Whole), largest)
+            }
             Workload::Single(at) => Self::single(*at, largest),
             Workload::Given(given) => Self::given(given, largest),
             Workload::Crossing(given) => Self {
@@ -475,7 +477,7 @@ mod tests {
 
     #[test]
     fn batches_go_through_all_programs_or_families() {
-        let pool = Pool::new(&Workload::Of(Kind::Pipeline), 2);
+        let pool = Pool::new(&Workload::Of(BuiltinKind::Pipeline), 2);
         let programs = pool.programs.len();
         let pieces = pool.pieces(2);
         assert_eq!(pieces.len(), programs.div_ceil(2));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use arc_dsl::{EvalError, Value};
 use arc_tasks::{PairId, Task};
-use arc_text::{BattFile, EntryKind};
+use arc_text::{BattEntryKind, BattFile};
 use mega_batch::files::replace;
 use mega_batch::inputs::{InputError, read_batts};
 use mega_batch::{
@@ -323,10 +323,10 @@ fn lists<'a>(
     let (mut o, mut s) = (Vec::new(), Vec::new());
     for (at, (entry, value)) in batt.entries().iter().zip(made).enumerate() {
         let (list, mutated, id, name, right) = match &entry.kind {
-            EntryKind::Output { mutated, id } => {
+            BattEntryKind::Output { mutated, id } => {
                 (&mut o, Some(*mutated), id, None, right(values, at))
             }
-            EntryKind::Score { id, name } => (&mut s, None, id, Some(&**name), None),
+            BattEntryKind::Score { id, name } => (&mut s, None, id, Some(&**name), None),
         };
         list.push(EntryReport {
             number: entry.number,

@@ -16,8 +16,8 @@ use super::signals::Signals;
 use super::terminal::Lines;
 use super::{exit, note, tell, threads, warn};
 use crate::bench::{
-    self, Context, DRIVER_CACHE, Document, Ended, Environment, Found, Given, Part, Plan, SCHEMA,
-    STAGES, Sheet, Stage, StageReport, State,
+    self, BenchPlan, Context, DRIVER_CACHE, Document, Ended, Environment, ExpectationState, Found,
+    Given, Part, SCHEMA, STAGES, Sheet, Stage, StageReport,
 };
 
 /// Checks the machine, measures programs by mode, kind and batch size, compares the results of all modes, and says
@@ -121,11 +121,11 @@ impl Bench {
     }
 
     /// The plan until then.
-    fn plan(&self, until: Instant, is_fake: bool) -> Plan {
+    fn plan(&self, until: Instant, is_fake: bool) -> BenchPlan {
         let mut sizes = self.sizes.clone();
         sizes.sort_unstable();
         sizes.dedup();
-        Plan {
+        BenchPlan {
             quick: self.quick,
             sizes: (!sizes.is_empty()).then_some(sizes),
             workers: self.workers,
@@ -219,7 +219,7 @@ impl Bench {
         lines.print(format_args!("\nwritten to {file}, with its page"));
         lines.end()?;
         for stage in &document.stages {
-            if stage.state == State::Failed {
+            if stage.state == ExpectationState::Failed {
                 let why = stage.reasons.first().map_or("", |why| why);
                 warn(format_args!("{}: {why}", stage.stage));
             }
@@ -284,7 +284,7 @@ impl Work {
                     let why = "the benchmark ended before it".to_owned();
                     self.document.stages.push(StageReport {
                         stage: stage.name.to_owned(),
-                        state: State::NotRun,
+                        state: ExpectationState::NotRun,
                         seconds: 0.0,
                         reasons: vec![why],
                         lines: Vec::new(),

@@ -75,14 +75,14 @@ impl Passes {
 
 /// Counts over one form or all of them.
 #[derive(Default)]
-struct Counts {
+struct FormCounts {
     /// How many values have each representation, in the order of [`Representation::ALL`].
     held: [usize; Representation::ALL.len()],
     clipped: usize,
     fused: BTreeMap<&'static str, usize>,
 }
 
-impl Counts {
+impl FormCounts {
     fn add(&mut self, region: &Region, plan: Option<&Plan>) {
         for instruction in &region.instructions {
             if let Op::Fused(fused) = instruction.op {
@@ -104,7 +104,7 @@ impl Counts {
     }
 }
 
-impl fmt::Display for Counts {
+impl fmt::Display for FormCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let listed = |all: Vec<String>| all.join(", ");
         let held = Representation::ALL.iter().zip(self.held);
@@ -191,7 +191,7 @@ fn size(form: &Form, plan: Option<&Plan>) -> String {
         1 => "loops, none in another".to_owned(),
         depth => format!("loops {depth} deep"),
     };
-    let mut counts = Counts::default();
+    let mut counts = FormCounts::default();
     counts.add(&form.body, plan);
     format!("{} instruction{plural}, {loops}\n{counts}", form.body.len())
 }
@@ -206,7 +206,7 @@ fn at<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
 
 fn summary(programs: &[Program], passes: &Passes) -> String {
     let (mut lengths, mut depths) = (Vec::new(), BTreeMap::<usize, usize>::new());
-    let mut counts = Counts::default();
+    let mut counts = FormCounts::default();
     let mut reasons = BTreeMap::<String, Vec<(&Program, Unspecialised)>>::new();
     for program in programs {
         match passes.form(program) {

@@ -63,7 +63,7 @@ impl fmt::Display for GroupedErrors<'_> {
             }
             writeln!(f, "{}{first} ({} times)", self.prefix, kind.len())?;
             for error in more.iter().take(PLACES - 1) {
-                write!(f, "  {}", Place(error))?;
+                write!(f, "  {}", ErrorPlace(error))?;
                 if error.message != first.message {
                     write!(f, ": {}", escaped(&error.message))?;
                 }
@@ -78,9 +78,9 @@ impl fmt::Display for GroupedErrors<'_> {
 }
 
 /// The place of an error.
-struct Place<'a>(&'a InputError);
+struct ErrorPlace<'a>(&'a InputError);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ErrorPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let InputError {
             file,

@@ -129,8 +129,8 @@ impl Reasons {
 
 impl<'de> Deserialize<'de> for Reasons {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Counts;
-        impl<'de> Visitor<'de> for Counts {
+        struct CountsVisitor;
+        impl<'de> Visitor<'de> for CountsVisitor {
             type Value = Reasons;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for Reasons {
                 Ok(Reasons(reasons))
             }
         }
-        deserializer.deserialize_map(Counts)
+        deserializer.deserialize_map(CountsVisitor)
     }
 }
 

@@ -7,9 +7,9 @@ use arc_dsl::PALETTE;
 use serde::{Deserialize, Serialize};
 
 use super::bounded::{First, Text};
-use super::grids::{Grid, Grids, NONE, Place};
+use super::grids::{Grid, GridIndex, Grids, NONE};
 use super::html::{Plain, Share, add};
-use super::results::Counts;
+use super::results::OutcomeCounts;
 use crate::table::thousands;
 
 /// The most tasks with a card; the totals include all.
@@ -24,8 +24,8 @@ pub(super) const PAIRS: usize = 12;
 /// How many outputs are right, of those whose expected grid is known.
 pub(super) fn right_of<T>(
     outputs: &[T],
-    expected: &[Place],
-    is_right: impl Fn(&T, Place) -> bool,
+    expected: &[GridIndex],
+    is_right: impl Fn(&T, GridIndex) -> bool,
 ) -> Share {
     let known = outputs.iter().zip(expected);
     let known = known.filter(|(_, place)| **place != NONE);
@@ -36,13 +36,13 @@ pub(super) fn right_of<T>(
 }
 
 /// A state of tasks: its CSS class, and its word for people.
-pub(super) type State = (&'static str, &'static str);
+pub(super) type StateLabel = (&'static str, &'static str);
 
 /// A task with a card.
 #[derive(Debug)]
 pub(super) struct Card {
     pub(super) id: Text,
-    pub(super) state: State,
+    pub(super) state: StateLabel,
     /// What the cards are sorted by, from 0 to 1.
     pub(super) score: Option<f64>,
     /// The names by which it is found besides its id.
@@ -59,7 +59,7 @@ pub(super) struct Card {
 }
 
 impl Card {
-    fn html(&self, at: usize, counts: Counts) -> String {
+    fn html(&self, at: usize, counts: OutcomeCounts) -> String {
         let (id, (class, word)) = (&self.id, self.state);
         let outcomes: Vec<_> = counts.listed().map(|(word, _)| word).collect();
         let find = format!("{} {}", id.0, self.names.join(" ")).to_lowercase();
@@ -121,7 +121,7 @@ pub(super) struct Cards {
 
 /// The words of the form above the cards.
 pub(super) struct Words {
-    pub(super) states: &'static [State],
+    pub(super) states: &'static [StateLabel],
     /// What the document is of.
     pub(super) work: &'static str,
     /// What the score counts.
@@ -148,8 +148,8 @@ impl Cards {
     }
 
     /// The section of the tasks, with their evaluations by outcome, if these are known.
-    pub(super) fn section(&self, words: &Words, by_task: &HashMap<Text, Counts>) -> String {
-        let counts: Vec<Counts> = self
+    pub(super) fn section(&self, words: &Words, by_task: &HashMap<Text, OutcomeCounts>) -> String {
+        let counts: Vec<OutcomeCounts> = self
             .kept
             .iter()
             .map(|card| by_task.get(&card.id).copied().unwrap_or_default())
@@ -178,21 +178,21 @@ impl Cards {
     }
 
     /// The form that filters and sorts the cards. It needs a script, which makes it visible.
-    fn form(&self, words: &Words, counts: &[Counts]) -> String {
+    fn form(&self, words: &Words, counts: &[OutcomeCounts]) -> String {
         let Words {
             work,
             scored,
             searched,
             states,
         } = words;
-        let of_state = |(class, word): &State| {
+        let of_state = |(class, word): &StateLabel| {
             let cards = self.kept.iter().filter(|card| card.state.0 == *class);
             (*class, *word, cards.count())
         };
         let all = [("", "all", self.kept.len())];
         let mut html = String::from(
             "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
-             <fieldset><legend>State</legend>",
+             <fieldset><legend>StateLabel</legend>",
         );
         for (value, label, count) in all.into_iter().chain(states.iter().map(of_state)) {
             let checked = if value.is_empty() { " checked" } else { "" };
@@ -204,7 +204,7 @@ impl Cards {
             );
         }
         html += "</fieldset>";
-        let options = Counts::options(counts);
+        let options = OutcomeCounts::options(counts);
         if !options.is_empty() {
             add!(
                 html,
@@ -265,14 +265,14 @@ struct Data<'a> {
     /// How many of the pairs are train pairs.
     trains: usize,
     /// Input and expected output of each pair.
-    pairs: &'a [[Place; 2]],
+    pairs: &'a [[GridIndex; 2]],
     /// The output of each program on each pair; none on the train pairs of a search.
-    best: &'a [Vec<Place>],
+    best: &'a [Vec<GridIndex>],
     /// What is submitted for each test pair.
-    attempts: &'a [Vec<Place>],
+    attempts: &'a [Vec<GridIndex>],
     /// What each layer of each attempt of a search paints in the outputs of test pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    layers: Option<&'a [Vec<Vec<Place>>]>,
+    layers: Option<&'a [Vec<Vec<GridIndex>>]>,
 }
 
 /// The grids of the pairs of a task, the train pairs first.
@@ -280,7 +280,7 @@ pub(super) struct Pairs {
     pub(super) grids: Grids,
     pub(super) trains: usize,
     /// Input and expected output of each.
-    places: Vec<[Place; 2]>,
+    places: Vec<[GridIndex; 2]>,
     pub(super) left_out: usize,
 }
 
@@ -299,7 +299,7 @@ impl Pairs {
     }
 
     /// The expected outputs of the test pairs.
-    pub(super) fn expected(&self) -> Vec<Place> {
+    pub(super) fn expected(&self) -> Vec<GridIndex> {
         let tests = self.places[self.trains..].iter();
         tests.map(|&[_, output]| output).collect()
     }
@@ -307,9 +307,9 @@ impl Pairs {
     /// The line of data, with these outputs of programs, attempts, and layers.
     pub(super) fn data(
         &self,
-        best: &[Vec<Place>],
-        attempts: &[Vec<Place>],
-        layers: Option<&[Vec<Vec<Place>>]>,
+        best: &[Vec<GridIndex>],
+        attempts: &[Vec<GridIndex>],
+        layers: Option<&[Vec<Vec<GridIndex>>]>,
     ) -> Option<String> {
         let data = Data {
             grids: &self.grids.texts,

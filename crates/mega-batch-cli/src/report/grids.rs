@@ -72,26 +72,26 @@ impl<'de> Deserialize<'de> for Grid {
 }
 
 /// The index of a grid in its table, or [`NONE`].
-pub(super) type Place = i32;
+pub(super) type GridIndex = i32;
 
 /// The place of a grid that there is not.
-pub(super) const NONE: Place = -1;
+pub(super) const NONE: GridIndex = -1;
 
 /// The distinct grids of a task: outputs mostly equal the expected ones.
 #[derive(Debug, Default)]
 pub(super) struct Grids {
     /// The texts by index.
     pub(super) texts: Vec<String>,
-    places: HashMap<String, Place>,
+    places: HashMap<String, GridIndex>,
 }
 
 impl Grids {
     /// Adds a grid, if there is one, and returns its index.
-    pub(super) fn place(&mut self, grid: Option<Grid>) -> Place {
+    pub(super) fn place(&mut self, grid: Option<Grid>) -> GridIndex {
         let Some(Grid(text)) = grid else {
             return NONE;
         };
-        let next = self.texts.len() as Place;
+        let next = self.texts.len() as GridIndex;
         // Whether two large grids are equal is not known.
         let place = if text.contains(':') {
             *self.places.entry(text.clone()).or_insert(next)
@@ -109,7 +109,7 @@ impl Grids {
         &mut self,
         grids: Vec<G>,
         count: usize,
-    ) -> Vec<Place> {
+    ) -> Vec<GridIndex> {
         let grids = grids.into_iter().take(count);
         let mut places: Vec<_> = grids.map(|grid| self.place(grid.into())).collect();
         places.resize(count, NONE);

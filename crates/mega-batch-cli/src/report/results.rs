@@ -47,9 +47,9 @@ impl Outcome {
 
 /// Evaluations by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Counts([u64; 5]);
+pub(super) struct OutcomeCounts([u64; 5]);
 
-impl Counts {
+impl OutcomeCounts {
     pub(super) fn of(&self, outcome: Outcome) -> u64 {
         self.0[outcome as usize]
     }
@@ -90,7 +90,7 @@ impl Counts {
     }
 }
 
-impl AddAssign for Counts {
+impl AddAssign for OutcomeCounts {
     fn add_assign(&mut self, other: Self) {
         for (count, more) in self.0.iter_mut().zip(other.0) {
             *count += more;
@@ -116,10 +116,10 @@ pub(super) struct Failure {
 /// The counts over all results.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    pub(super) totals: Counts,
+    pub(super) totals: OutcomeCounts,
     /// By the task's id.
-    pub(super) by_task: HashMap<Text, Counts>,
-    by_program: HashMap<Program, Counts>,
+    pub(super) by_task: HashMap<Text, OutcomeCounts>,
+    by_program: HashMap<Program, OutcomeCounts>,
     /// The first failures, each of a different program.
     pub(super) failures: Vec<Failure>,
     /// How many of the programs with counts of their own failed.
@@ -128,11 +128,11 @@ pub(super) struct Results {
 
 impl Results {
     /// The counts of a program; zero if it has none of its own.
-    pub(super) fn of_program(&self, program: &Program) -> Counts {
+    pub(super) fn of_program(&self, program: &Program) -> OutcomeCounts {
         self.by_program.get(program).copied().unwrap_or_default()
     }
 
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: JobEntry) {
         let Pairs { counts, failure } = entry.pairs;
         self.totals += counts;
         if let Some(of_task) = counted(&mut self.by_task, &entry.task) {
@@ -163,14 +163,14 @@ impl Results {
 
 /// The counts of this name, if it has some or there is room for them.
 fn counted<'m, K: Clone + Eq + Hash>(
-    counts: &'m mut HashMap<K, Counts>,
+    counts: &'m mut HashMap<K, OutcomeCounts>,
     name: &K,
-) -> Option<&'m mut Counts> {
+) -> Option<&'m mut OutcomeCounts> {
     if !counts.contains_key(name) {
         if counts.len() == NAMES {
             return None;
         }
-        counts.insert(name.clone(), Counts::default());
+        counts.insert(name.clone(), OutcomeCounts::default());
     }
     counts.get_mut(name)
 }
@@ -191,7 +191,7 @@ impl<'de> Deserialize<'de> for Results {
 /// One program on one task.
 #[derive(Deserialize)]
 #[serde(expecting = "a result with a task, a program and pairs")]
-struct Entry {
+struct JobEntry {
     task: Text,
     program: Text,
     file: Option<Text>,
@@ -210,7 +210,7 @@ pub(super) struct Pair {
 /// The pairs of a result: their outcomes, and the first failure.
 #[derive(Default)]
 struct Pairs {
-    counts: Counts,
+    counts: OutcomeCounts,
     failure: Option<Pair>,
 }
 

@@ -12,7 +12,7 @@ use super::html::{
     workers,
 };
 use super::page;
-use super::results::{Counts, OUTCOMES, Results};
+use super::results::{OUTCOMES, OutcomeCounts, Results};
 use super::tasks::{STATES, STEPS, Tasks};
 use crate::table::thousands;
 
@@ -449,7 +449,7 @@ fn of_results(results: &Results) -> String {
         return String::new();
     }
     let columns = ["Task", "right", "wrong", "error", "limit", "unknown"];
-    let row = |(id, counts): &(_, &Counts)| {
+    let row = |(id, counts): &(_, &OutcomeCounts)| {
         let [a, b, c, d, e] = OUTCOMES.map(|(outcome, ..)| thousands(counts.of(outcome)));
         [format!("<code>{id}</code>"), a, b, c, d, e]
     };

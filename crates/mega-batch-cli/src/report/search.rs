@@ -7,7 +7,7 @@ use mega_batch::search::{SearchEnd, SearchState};
 use serde::{Deserialize, Deserializer};
 
 use super::bounded::{First, Text, fold_list};
-use super::cards::{Card, Cards, PAIRS, Pair, Pairs, State, Words, right_of};
+use super::cards::{Card, Cards, PAIRS, Pair, Pairs, StateLabel, Words, right_of};
 use super::document::{BadInput, Schema, Seconds};
 use super::grids::{Grid, NONE};
 use super::html::{Plain, Share, add, and_more, figure, notice, share, time, workers};
@@ -67,7 +67,7 @@ struct Results(Cards);
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object, what was found for a task")]
-struct Entry {
+struct TaskEntry {
     task: Text,
     state: SearchState,
     #[serde(default)]
@@ -76,7 +76,7 @@ struct Entry {
     stopped: Option<SearchEnd>,
     #[serde(default)]
     renamed: bool,
-    counts: Counts,
+    counts: SearchCounts,
     attempts: First<Attempt, ATTEMPTS>,
     train: First<Pair, PAIRS>,
     test: First<Pair, PAIRS>,
@@ -84,7 +84,7 @@ struct Entry {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object, how much was done")]
-struct Counts {
+struct SearchCounts {
     calls: u64,
 }
 
@@ -109,14 +109,14 @@ struct Layer {
 }
 
 /// The states of tasks, by [`SearchState`].
-const STATES: [State; 4] = [
+const STATES: [StateLabel; 4] = [
     ("solved", "solved"),
     ("fits", "fits all pairs"),
     ("partly", "fits some pairs"),
     ("nothing", "no attempt"),
 ];
 
-impl Entry {
+impl TaskEntry {
     fn card(self) -> Card {
         let train = self.train.total as u64;
         let mut about = vec![format!("{} calls", thousands(self.counts.calls))];
@@ -203,7 +203,7 @@ impl<'de> Deserialize<'de> for Results {
         fold_list(
             deserializer,
             expecting,
-            |results: &mut Self, entry: Entry| {
+            |results: &mut Self, entry: TaskEntry| {
                 results.0.add(entry.card());
                 Ok(())
             },

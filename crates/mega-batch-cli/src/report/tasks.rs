@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer};
 
 use super::bounded::{First, Text, fold_list};
-use super::cards::{Card, Cards, PAIRS, Pair, Pairs, State, right_of};
+use super::cards::{Card, Cards, PAIRS, Pair, Pairs, StateLabel, right_of};
 use super::grids::Grid;
 use super::html::{Share, add, bar, percent, program};
 use crate::table::thousands;
@@ -21,7 +21,7 @@ enum TaskState {
 }
 
 /// By [`TaskState`].
-pub(super) const STATES: [State; 3] = [
+pub(super) const STATES: [StateLabel; 3] = [
     ("solved", "solved"),
     ("unsolved", "unsolved"),
     ("untried", "untried"),
@@ -44,7 +44,7 @@ pub(super) struct Tasks {
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object, what became of a task")]
-struct Entry {
+struct TaskEntry {
     task: Text,
     state: TaskState,
     candidates: Option<u64>,
@@ -97,7 +97,7 @@ impl Best {
 }
 
 impl Tasks {
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: TaskEntry) {
         let (state, train) = (entry.state as usize, entry.train.total);
         let mut pairs = Pairs::new(entry.train, entry.test);
         let expected = pairs.expected();
@@ -261,7 +261,7 @@ mod tests {
         let mut tasks = Tasks::default();
         tasks.cards.grid_bytes = GRID_BYTES - 2 * bytes - 1;
         for _ in 0..4 {
-            tasks.add(Entry::deserialize(&task).unwrap());
+            tasks.add(TaskEntry::deserialize(&task).unwrap());
         }
         let cards = tasks.cards.kept.iter();
         let kept: Vec<_> = cards.map(|card| card.data.is_some()).collect();

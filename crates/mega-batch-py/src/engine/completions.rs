@@ -25,7 +25,7 @@ use crate::arguments;
 use crate::callbacks::Watched;
 use crate::engine::{PyEngine, UNFINISHED};
 use crate::errors::{PyEvalError, told};
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 use crate::guard;
 use crate::pickle::{Reduced, reduced};
 use crate::programs::{EXPECTED_PROGRAM, PyProgram, each_as_python, in_dialect};
@@ -327,7 +327,10 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
         || object.hasattr("__fspath__")?
         || dict_of(object)?.is_some();
     let Some(items) = (!is_one).then(|| object.try_iter().ok()).flatten() else {
-        return Ok((vec![task(object, &Place::Named("tasks"))?], vec![0; texts]));
+        return Ok((
+            vec![task(object, &ArgumentPlace::Named("tasks"))?],
+            vec![0; texts],
+        ));
     };
     // An iterator may be endless.
     let items = items.take(texts + 1).map(|item| of_table(item?));
@@ -343,7 +346,7 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
         )));
     }
     let (mut tasks, mut by_object, mut by_task) = (Vec::new(), HashMap::new(), HashMap::new());
-    let place = Place::Named("tasks");
+    let place = ArgumentPlace::Named("tasks");
     let places = items.iter().enumerate().map(|(at, item)| {
         let of_object = match by_object.entry(item.as_ptr()) {
             Entry::Occupied(known) => return Ok(*known.get()),
@@ -364,7 +367,7 @@ fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, V
 }
 
 /// The task in an object, which may be JSON text, as in columns of data sets.
-fn task(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Task> {
+fn task(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Task> {
     let text = object.cast::<PyString>().map(|text| text.to_string_lossy());
     let text = match &text {
         Ok(text) => text.as_bytes(),
@@ -717,7 +720,7 @@ pub(crate) fn evaluate(
             "texts: expected a list of texts, found a table: one of its columns is such a list",
         ));
     }
-    let expected = |found| Place::Named("texts").expected("a list of texts", found);
+    let expected = |found| ArgumentPlace::Named("texts").expected("a list of texts", found);
     let mut found = None;
     let items = texts.try_iter().map_err(|_| expected(texts))?;
     let items = items.map(|item| {

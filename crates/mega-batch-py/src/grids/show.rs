@@ -4,7 +4,7 @@ use arc_dsl::Grid;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
-use crate::grids::{self, Place};
+use crate::grids::{self, ArgumentPlace};
 
 /// A grid that displays itself: in colours in a notebook, by `str` in a terminal.
 ///
@@ -24,7 +24,7 @@ impl PyGrid {
 impl PyGrid {
     #[new]
     fn new(data: &Bound<'_, PyAny>) -> PyResult<Self> {
-        grids::grid(data, &Place::Named("grid")).map(Self)
+        grids::grid(data, &ArgumentPlace::Named("grid")).map(Self)
     }
 
     /// Rows and columns.

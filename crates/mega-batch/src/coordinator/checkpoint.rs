@@ -13,7 +13,7 @@ use crate::batch::options::Options;
 use crate::coordinator::block_log::{self, Blocks, changed};
 use crate::results::outcome::{Known, Outcome, PairResult};
 use crate::results::score::{Score, digest};
-use crate::run::delivery::Place;
+use crate::run::delivery::BatchPosition;
 
 /// What must agree for a run to be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -156,7 +156,7 @@ fn hash_jobs(batch: &Batch<'_>) -> String {
 /// One evaluation in a block, whose position tells which one; `None` if it was left out, since the program had been wrong
 /// or had failed before: see [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Entry(Option<Evaluated>);
+pub(crate) struct CheckpointEntry(Option<Evaluated>);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Evaluated {
@@ -170,7 +170,7 @@ struct Evaluated {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Cells(u32, u32, Vec<i8>);
 
-impl Entry {
+impl CheckpointEntry {
     /// The entry for a result; `None` means that the evaluation is left out.
     pub(crate) fn of(result: Option<&PairResult>) -> Self {
         Self(result.map(|result| {
@@ -224,7 +224,7 @@ pub(crate) struct Recorded<'a> {
     batch: Batch<'a>,
     blocks: Blocks,
     /// The position before the next evaluation.
-    place: Place,
+    place: BatchPosition,
 }
 
 impl<'a> Recorded<'a> {
@@ -233,12 +233,12 @@ impl<'a> Recorded<'a> {
         Self {
             batch: batch.clone(),
             blocks,
-            place: Place::default(),
+            place: BatchPosition::default(),
         }
     }
 
     fn read(&mut self) -> io::Result<Known> {
-        let entry: Entry = self.blocks.read()?;
+        let entry: CheckpointEntry = self.blocks.read()?;
         let (job, pair) = self.place.next(&self.batch).ok_or_else(changed)?;
         let (id, _) = self.batch.task(self.batch.job(job)).pair_at(pair);
         entry.result(id).ok_or_else(changed)

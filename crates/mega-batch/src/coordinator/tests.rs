@@ -162,7 +162,7 @@ fn what_follows_a_gap_is_made_again() {
         batch: batch.clone(),
         keeper: Keeper::new(Some((file.clone(), log)), None).unwrap(),
         before: 0,
-        place: Place::default(),
+        place: BatchPosition::default(),
         has_gap: false,
         attempts: None,
     };
@@ -314,7 +314,9 @@ fn a_checkpoint_that_is_damaged_before_its_end_is_refused_and_left_as_it_is() {
     let mut ends = vec![fs::metadata(&file).unwrap().len()];
     for block in results.chunks(results.len().div_ceil(3)) {
         for result in block {
-            checkpoint.push(&Entry::of(Some(*result))).unwrap();
+            checkpoint
+                .push(&CheckpointEntry::of(Some(*result)))
+                .unwrap();
         }
         checkpoint.write().unwrap();
         ends.push(fs::metadata(&file).unwrap().len());
@@ -390,7 +392,7 @@ proptest! {
         let report = crate::run(&batch, &options).unwrap();
         // Blocks of seven results.
         for (at, result) in report.results.iter().flat_map(|job| &job.pairs).enumerate() {
-            checkpoint.push(&Entry::of(Some(result))).unwrap();
+            checkpoint.push(&CheckpointEntry::of(Some(result))).unwrap();
             if at % 7 == 6 {
                 checkpoint.write().unwrap();
             }
@@ -454,7 +456,7 @@ fn outcomes_of_every_kind_come_back() {
         });
         let pushed: Vec<_> = pushed.collect();
         for result in &pushed {
-            checkpoint.push(&Entry::of(Some(result))).unwrap();
+            checkpoint.push(&CheckpointEntry::of(Some(result))).unwrap();
         }
         checkpoint.finish().unwrap();
         let (_, blocks) = resume(&file, &identity).unwrap();

@@ -172,7 +172,7 @@ impl Summary {
 /// Counts results into a [`Summary`], on any number of threads, in any order.
 ///
 /// Counters by program, task or pair are here, shared by all threads, and updated once for all results of a job that
-/// come together. Each thread has its own [`Counts`] for everything else.
+/// come together. Each thread has its own [`SummaryCounts`] for everything else.
 #[derive(Debug)]
 pub(crate) struct Tally<'b> {
     batch: &'b Batch<'b>,
@@ -196,7 +196,7 @@ struct ProgramCounters {
 
 /// The counters of one thread.
 #[derive(Debug, Default)]
-pub(crate) struct Counts {
+pub(crate) struct SummaryCounts {
     totals: Totals,
     /// The evaluations of this run by executor.
     pub(crate) evaluated_by: CountsByEvaluator,
@@ -212,7 +212,7 @@ pub(crate) struct Counts {
     failures: BTreeMap<(usize, usize), (Job, PairId, Outcome)>,
 }
 
-impl Counts {
+impl SummaryCounts {
     /// Adds the counters of another thread.
     pub(crate) fn add(&mut self, other: Self) {
         let (to, from) = (&mut self.totals, other.totals);
@@ -292,7 +292,13 @@ impl<'b> Tally<'b> {
 
     /// Counts the results of the job at index `at` on the pairs of its task from `first` on. `None` entries were not
     /// evaluated.
-    pub(crate) fn add(&self, counts: &mut Counts, at: usize, first: usize, results: &[Known]) {
+    pub(crate) fn add(
+        &self,
+        counts: &mut SummaryCounts,
+        at: usize,
+        first: usize,
+        results: &[Known],
+    ) {
         let job = self.batch.job(at);
         let task = self.batch.task(job);
         let right = &self.right[self.batch.pairs_before(job.task as usize)..];
@@ -369,7 +375,7 @@ impl<'b> Tally<'b> {
     }
 
     /// Counts the pairs of a task with an expected output.
-    fn count_expected(&self, counts: &mut Counts, task: &Task) {
+    fn count_expected(&self, counts: &mut SummaryCounts, task: &Task) {
         let known = self.batch.pairs(task);
         for (id, _) in known.filter(|(_, pair)| pair.output.is_some()) {
             if matches!(id.split, Split::Other(_)) {
@@ -385,7 +391,7 @@ impl<'b> Tally<'b> {
         self,
         mode: Mode,
         workers: usize,
-        counts: Counts,
+        counts: SummaryCounts,
         elapsed: Duration,
     ) -> Summary {
         let planned = self.batch.evaluations();
@@ -500,7 +506,7 @@ mod tests {
         // Whole jobs in sequence by one thread; and pair by pair, in reverse, by several.
         let [one, several] = [false, true].map(|in_parts| {
             let tally = Tally::new(&batch);
-            let mut counts = [(); 3].map(|()| Counts::default());
+            let mut counts = [(); 3].map(|()| SummaryCounts::default());
             for (at, outcomes) in by_program.iter().enumerate() {
                 let pairs = tasks[0].pairs().zip(outcomes.iter());
                 let results: Vec<_> = pairs

@@ -233,7 +233,7 @@ impl<'b> HostPrograms<'b> {
     pub(crate) fn backends(
         self,
         evaluated_by: &CountsByEvaluator,
-        counts: &Counts,
+        counts: &BackendCounts,
         merged: &MergeCounts,
         device: Option<OnDevice>,
     ) -> Backends {
@@ -299,7 +299,7 @@ impl MergeCounts {
 
 /// Why the machine of a worker passed evaluations on.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Counts {
+pub(crate) struct BackendCounts {
     /// Evaluations that it bailed out of, by reason.
     pub(crate) bail_outs: BTreeMap<BailOut, u64>,
     /// How long others took for these.
@@ -308,9 +308,9 @@ pub(crate) struct Counts {
     pub(crate) panics: u64,
 }
 
-impl Counts {
+impl BackendCounts {
     /// Adds the counters of another worker.
-    pub(crate) fn add(&mut self, other: &Counts) {
+    pub(crate) fn add(&mut self, other: &BackendCounts) {
         self.panics += other.panics;
         for (&bail_out, count) in &other.bail_outs {
             *self.bail_outs.entry(bail_out).or_default() += count;
@@ -379,7 +379,7 @@ mod tests {
             assert!(programs.get(0).is_none());
             let backends = programs.backends(
                 &CountsByEvaluator::default(),
-                &Counts::default(),
+                &BackendCounts::default(),
                 &MergeCounts::default(),
                 None,
             );

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use arc_dsl::{EvalError, Grid, Interpreter, Limits, Sample, Value};
 use arc_tasks::{Pair, PairId, Task};
-use arc_text::{BattFile, Entry, EntryKind};
+use arc_text::{BattEntry, BattEntryKind, BattFile};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::results::attempts::Attempts;
@@ -73,7 +73,7 @@ pub fn add_candidates(
     results: &[BattPair],
 ) {
     for (at, entry) in batt.entries().iter().enumerate() {
-        if !matches!(entry.kind, EntryKind::Output { .. }) {
+        if !matches!(entry.kind, BattEntryKind::Output { .. }) {
             continue;
         }
         let grids = results.iter().map(|result| {
@@ -92,14 +92,14 @@ pub fn right_candidates<'b>(
     batt: &'b BattFile,
     task: &Task,
     results: &[BattPair],
-) -> Vec<&'b Entry> {
+) -> Vec<&'b BattEntry> {
     let known = || {
         let pairs = task.pairs().zip(results);
         pairs.filter_map(|((_, pair), result)| Some((pair.output.as_ref()?, result)))
     };
     let entries = batt.entries().iter().enumerate();
     let right = entries.filter(|(at, entry)| {
-        matches!(entry.kind, EntryKind::Output { .. })
+        matches!(entry.kind, BattEntryKind::Output { .. })
             && known().next().is_some()
             && known().all(|(output, result)| is_right(&result.values, *at, output))
     });

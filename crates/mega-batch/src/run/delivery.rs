@@ -5,18 +5,18 @@ use std::io;
 use crate::batch::{Batch, Job};
 use crate::results::outcome::{Known, PairResult};
 use crate::results::sink::Sink;
-use crate::results::summary::{Counts, Tally};
+use crate::results::summary::{SummaryCounts, Tally};
 
 /// Iterates over the evaluations of a batch.
 #[derive(Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct BatchPosition {
     /// The index of the job.
     pub(crate) job: usize,
     /// The next pair in the task.
     pub(crate) pair: usize,
 }
 
-impl Place {
+impl BatchPosition {
     /// The next evaluation: the index of its job, and of the pair in the task.
     pub(crate) fn next(&mut self, batch: &Batch<'_>) -> Option<(usize, usize)> {
         while self.job < batch.job_count() {
@@ -49,11 +49,11 @@ impl Place {
 pub(crate) struct Delivery<'d, 's, S> {
     batch: &'d Batch<'d>,
     tally: &'d Tally<'d>,
-    counts: Counts,
+    counts: SummaryCounts,
     sink: &'s mut S,
     takes_results: bool,
     stop_after_wrong: bool,
-    place: Place,
+    place: BatchPosition,
     job: JobState,
 }
 
@@ -78,11 +78,11 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         Self {
             batch,
             tally,
-            counts: Counts::default(),
+            counts: SummaryCounts::default(),
             takes_results: sink.takes_results(),
             sink,
             stop_after_wrong,
-            place: Place::default(),
+            place: BatchPosition::default(),
             job: JobState::New,
         }
     }
@@ -116,7 +116,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
                 self.sink.job(job)?;
             }
             let job = self.place.job + 1;
-            self.place = Place { job, pair: 0 };
+            self.place = BatchPosition { job, pair: 0 };
             self.job = JobState::New;
         }
         Ok(None)
@@ -162,7 +162,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
         }
         let (results, skipped) = results.split_at_mut(kept);
         if !is_counted {
-            let Place { job, pair } = self.place;
+            let BatchPosition { job, pair } = self.place;
             self.tally.add(&mut self.counts, job, pair, results);
             self.counts.skipped += skipped.len() as u64;
         }
@@ -188,7 +188,7 @@ impl<'d, 's, S: Sink> Delivery<'d, 's, S> {
     }
 
     /// The counters and the sink.
-    pub(crate) fn finish(self) -> (Counts, &'s mut S) {
+    pub(crate) fn finish(self) -> (SummaryCounts, &'s mut S) {
         (self.counts, self.sink)
     }
 }

@@ -248,7 +248,7 @@ mod tests {
         }
         Ok(Information {
             name: name.to_owned(),
-            kind: device::Kind::Cuda,
+            kind: device::DeviceKind::Cuda,
             capability: (7, 5),
             multiprocessors: 40,
             warps: 32,

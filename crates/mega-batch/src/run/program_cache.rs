@@ -13,20 +13,20 @@ use crate::run::panics::lock;
 #[derive(Debug)]
 pub(crate) struct ProgramCache<T> {
     /// By the index of the program in the batch. Empty if nothing is compiled.
-    entries: Vec<Mutex<Entry<T>>>,
+    entries: Vec<Mutex<CachedProgram<T>>>,
     counts: Mutex<CacheCounts>,
 }
 
 #[derive(Debug)]
-struct Entry<T> {
-    state: State<T>,
+struct CachedProgram<T> {
+    state: CacheState<T>,
     /// How many evaluations of it there are, and how many remain.
     evaluations: u64,
     left: u64,
 }
 
 #[derive(Debug)]
-enum State<T> {
+enum CacheState<T> {
     /// No evaluation was due so far.
     New,
     Compiled(T),
@@ -64,8 +64,8 @@ impl<T: Clone> ProgramCache<T> {
     /// A cache for programs with these numbers of evaluations.
     pub(crate) fn new(evaluations: Vec<u64>) -> Self {
         let entry = |evaluations| {
-            Mutex::new(Entry {
-                state: State::New,
+            Mutex::new(CachedProgram {
+                state: CacheState::New,
                 evaluations,
                 left: evaluations,
             })
@@ -85,7 +85,7 @@ impl<T: Clone> ProgramCache<T> {
     ) -> Option<T> {
         // Others wait while it is being compiled, which takes less than doing it twice.
         let mut entry = lock(self.entries.get(program as usize)?);
-        if let State::New = entry.state {
+        if let CacheState::New = entry.state {
             let began = Instant::now();
             let compiled = compile(entry.evaluations);
             let mut counts = lock(&self.counts);
@@ -95,17 +95,17 @@ impl<T: Clone> ProgramCache<T> {
             entry.state = match compiled {
                 Ok(compiled) => {
                     counts.compiled += 1;
-                    State::Compiled(compiled)
+                    CacheState::Compiled(compiled)
                 }
                 Err(NotCompiled::Failed(reason) | NotCompiled::Untried(reason)) => {
                     *counts.not_compiled.entry(reason).or_default() += 1;
-                    State::NotCompiled
+                    CacheState::NotCompiled
                 }
             };
         }
         match &entry.state {
-            State::Compiled(compiled) => Some(compiled.clone()),
-            State::New | State::NotCompiled => None,
+            CacheState::Compiled(compiled) => Some(compiled.clone()),
+            CacheState::New | CacheState::NotCompiled => None,
         }
     }
 
@@ -115,7 +115,7 @@ impl<T: Clone> ProgramCache<T> {
             let mut entry = lock(entry);
             entry.left -= (evaluations as u64).min(entry.left);
             if entry.left == 0 {
-                entry.state = State::NotCompiled;
+                entry.state = CacheState::NotCompiled;
             }
         }
     }

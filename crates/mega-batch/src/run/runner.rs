@@ -18,7 +18,7 @@ use crate::batch::options::{Backend, Options};
 use crate::results::outcome::{JobResult, Known, PairResult};
 use crate::results::sink::Sink;
 use crate::results::summary::{Progress, Summary, Tally};
-use crate::run::backend::{Counts, CountsByEvaluator, HostPrograms, MergeCounts};
+use crate::run::backend::{BackendCounts, CountsByEvaluator, HostPrograms, MergeCounts};
 use crate::run::compilers::Compilers;
 use crate::run::delivery::Delivery;
 use crate::run::devices::Request;
@@ -42,7 +42,7 @@ use device::{DeviceStage, Fleet};
 use fleet::{OpenedDevice, OpenedDevices};
 use free_python::FreePython;
 use host::{Awake, Host};
-use merging::Plan;
+use merging::MergePlan;
 use queue::{Pace, Queue, on_devices};
 use worker::Worker;
 
@@ -307,7 +307,7 @@ impl Runner {
         let result = run.deliver_all(done, sink);
         let device = device_stage.map(|stage| stage.finish(&lock(&self.fleet)));
         let (mut summary, evaluated_by) = result?;
-        let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
+        let (mut counts, mut merged) = (BackendCounts::default(), MergeCounts::default());
         for worker in &mut self.workers {
             counts.add(worker.counts());
             merged.add(worker.merged());
@@ -398,7 +398,7 @@ impl Run<'_> {
         if self.free_python.has_any() {
             pace.replace(1, LEAST_BY_PYTHON);
         }
-        let plan = Plan::new(
+        let plan = MergePlan::new(
             self.batch,
             options.merging,
             self.runner.executors.compilation,

@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::batch::options::Options;
 use crate::batch::{Batch, Job};
-use crate::coordinator::checkpoint::{Entry, Recorded};
+use crate::coordinator::checkpoint::{CheckpointEntry, Recorded};
 use crate::results::outcome::{Known, PairResult};
 use crate::results::sink::Sink;
 use crate::results::summary::{Progress, Summary, Tally};
 use crate::run::backend::{Backends, CountsByEvaluator, EvaluatedBy, OnDevice};
-use crate::run::delivery::{Delivery, Place};
+use crate::run::delivery::{BatchPosition, Delivery};
 use crate::run::runner::Runner;
 
 mod packed;
@@ -137,7 +137,7 @@ pub struct ShardResults {
 #[derive(Debug)]
 struct ShardWriter<'b> {
     batch: &'b Batch<'b>,
-    place: Place,
+    place: BatchPosition,
     has_gap: bool,
     entries: Vec<u8>,
     all: Written,
@@ -158,7 +158,7 @@ impl<'b> ShardWriter<'b> {
     fn new(batch: &'b Batch<'b>) -> Self {
         Self {
             batch,
-            place: Place::default(),
+            place: BatchPosition::default(),
             has_gap: false,
             entries: Vec::new(),
             all: Written::default(),
@@ -174,7 +174,7 @@ impl<'b> ShardWriter<'b> {
         };
         let entries = std::mem::take(&mut self.entries);
         self.entries =
-            postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
+            postcard::to_extend(&CheckpointEntry::of(result), entries).map_err(io::Error::other)?;
         self.all.bytes = self.entries.len();
         self.all.count += 1;
         if let Some(by) = result.and_then(|result| result.evaluated_by) {
@@ -267,7 +267,7 @@ impl Reader {
     }
 
     /// The next entry; `None` if all are read.
-    fn entry(&mut self) -> Option<Result<Entry, postcard::Error>> {
+    fn entry(&mut self) -> Option<Result<CheckpointEntry, postcard::Error>> {
         self.left = self.left.checked_sub(1)?;
         let read = postcard::take_from_bytes(&self.bytes[self.at..]);
         Some(read.map(|(entry, rest)| {

@@ -10,7 +10,7 @@ mod tests;
 use std::time::{Duration, Instant};
 
 use arc_tasks::{MAX_SIDE, builtin};
-use gpu_kernels::device::{Device, DeviceError, Information, Kind, Unavailable, open};
+use gpu_kernels::device::{Device, DeviceError, DeviceKind, Information, Unavailable, open};
 use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs};
 use gpu_sched::Policy;
 use gpu_sched::launcher::Open;
@@ -77,11 +77,11 @@ where
     let device = open::within(open::TIME_LIMIT, open)??;
     let limit = budget + Policy::default().time_limit;
     let best = open::within(limit, move || match device.information().kind {
-        Kind::Cuda => {
+        DeviceKind::Cuda => {
             let items = batch_size(device.information());
             search(device, items, budget)
         }
-        Kind::Emulated | Kind::Interpreted => Ok(None),
+        DeviceKind::Emulated | DeviceKind::Interpreted => Ok(None),
     })?;
     Ok(best?)
 }

@@ -80,7 +80,7 @@ struct Head<'a> {
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct TaskEntry<'a> {
     task: &'a str,
     state: SearchState,
     #[serde(flatten)]
@@ -137,7 +137,7 @@ impl SearchDocument<'_> {
             let task = &self.tasks[*at];
             serde_json::to_writer(
                 &mut *out,
-                &Entry {
+                &TaskEntry {
                     task: &task.id,
                     state: searched.state(task),
                     searched,

@@ -8,7 +8,7 @@ use arc_text::parse_programs;
 
 use super::*;
 
-fn made(settings: Settings, count: usize) -> (Vec<Made>, Counts) {
+fn made(settings: Settings, count: usize) -> (Vec<Made>, SynthCounts) {
     let mut synthesis = Synthesis::new(settings).unwrap();
     let mut all = Vec::new();
     while all.len() < count

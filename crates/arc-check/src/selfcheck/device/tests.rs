@@ -1,7 +1,7 @@
 use std::cell::Cell;
 
 use gpu_kernels::device::{Information, Launch, Memory};
-use gpu_sim::faulty::{Faulty, Outage, Plan};
+use gpu_sim::faulty::{FaultPlan, Faulty, Outage};
 use gpu_sim::interpreted::{Interpretation, InterpretedDevice};
 
 use super::*;
@@ -152,7 +152,7 @@ fn what_is_no_value_costs_its_test() {
 /// The reopened device works: only one test is lost.
 #[test]
 fn a_device_that_fails_passes_no_test() {
-    let gone = Plan {
+    let gone = FaultPlan {
         outages: vec![Outage {
             from: 0,
             calls: u64::MAX,
@@ -163,7 +163,7 @@ fn a_device_that_fails_passes_no_test() {
     let open = || {
         let plan = match times.replace(times.get() + 1) {
             0 => gone.clone(),
-            _ => Plan::default(),
+            _ => FaultPlan::default(),
         };
         Ok(Engine::new(Faulty::new(opened()?, plan)))
     };

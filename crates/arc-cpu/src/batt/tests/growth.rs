@@ -24,7 +24,7 @@ type Outcome = Result<Value, EvalError>;
 
 /// Counts of what was done and compared.
 #[derive(Debug, Default, Clone, Copy)]
-struct Counts {
+struct GrowthCounts {
     batts: u64,
     calls: u64,
     new: u64,
@@ -80,7 +80,7 @@ struct Growth {
     /// The marks, from early to late.
     marks: Vec<Mark>,
     programs: Vec<Program>,
-    counts: Counts,
+    counts: GrowthCounts,
     differences: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl Growth {
             takers: HashMap::new(),
             marks: Vec::new(),
             programs: programs.to_vec(),
-            counts: Counts::default(),
+            counts: GrowthCounts::default(),
             differences: Vec::new(),
         };
         growth.restart(seed);
@@ -542,7 +542,7 @@ impl Growth {
 }
 
 /// Grows batts, with about `at_a_time` nodes in each, until there were this many nodes.
-fn grow(nodes: u64, at_a_time: u64, programs: &[Program]) -> Counts {
+fn grow(nodes: u64, at_a_time: u64, programs: &[Program]) -> GrowthCounts {
     let mut growth = Growth::new(0, programs);
     let (mut seed, mut before) = (0, 0);
     while growth.counts.new < nodes && growth.differences.len() < 20 {
@@ -577,8 +577,8 @@ fn built_in() -> Vec<Program> {
 }
 
 /// Checks that enough was compared: not everything failed, reached its bounds or existed already.
-fn check(counts: Counts) {
-    let Counts {
+fn check(counts: GrowthCounts) {
+    let GrowthCounts {
         new,
         functions,
         failing,

@@ -31,7 +31,7 @@ use super::evaluator::{Ahead, Evaluation, PassedOn, caught};
 use super::merging::by_lone_batt;
 use crate::batch::options::{Backend, Options};
 use crate::results::outcome::{Answer, Outcome, is_wanted};
-use crate::run::backend::{Counts, EvaluatedBy};
+use crate::run::backend::{BackendCounts, EvaluatedBy};
 use crate::run::compilers::Compilers;
 use crate::run::panics::message;
 
@@ -40,7 +40,7 @@ use crate::run::panics::message;
 pub(super) struct Chain {
     machine: Machine,
     reference: Interpreter,
-    pub(super) counts: Counts,
+    pub(super) counts: BackendCounts,
 }
 
 /// An evaluation with its answer.
@@ -58,7 +58,7 @@ impl Chain {
         Self {
             machine: Machine::new(limits),
             reference: Interpreter::new(limits.clone()),
-            counts: Counts::default(),
+            counts: BackendCounts::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use gpu_kernels::LaunchConfig;
-use gpu_kernels::device::{Information, Kind, Unavailable, open};
+use gpu_kernels::device::{DeviceKind, Information, Unavailable, open};
 use gpu_sched::launcher::{Launcher, Open};
 use gpu_sched::{DeviceDescription, Policy};
 
@@ -156,8 +156,8 @@ pub(super) fn fleet(
     {
         let warps = u64::from(information.multiprocessors) * u64::from(information.warps);
         let most = match information.kind {
-            Kind::Emulated | Kind::Interpreted => MOST_SIMULATED,
-            Kind::Cuda => *information.suggested_batch().end(),
+            DeviceKind::Emulated | DeviceKind::Interpreted => MOST_SIMULATED,
+            DeviceKind::Cuda => *information.suggested_batch().end(),
         };
         let description = DeviceDescription {
             name: information.name,

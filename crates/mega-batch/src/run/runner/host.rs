@@ -19,7 +19,7 @@ use rayon::{Scope, Yield};
 
 use super::chunk::Chunk;
 use super::evaluator::Ahead;
-use super::merging::Plan;
+use super::merging::MergePlan;
 use super::partition::Piece;
 use super::queue::{Claimed, Queue, Work};
 use super::unit::{Unit, units_of};
@@ -27,7 +27,7 @@ use super::worker::Watch;
 use super::{PROGRESS_INTERVAL, Run, lost};
 use crate::results::outcome::Known;
 use crate::results::sink::Sink;
-use crate::results::summary::{Counts, Tally};
+use crate::results::summary::{SummaryCounts, Tally};
 use crate::run::backend::EvaluatedBy;
 use crate::run::delivery::Delivery;
 use crate::run::panics::lock;
@@ -86,7 +86,7 @@ pub(super) struct Host<'h, 'r> {
     pub(super) queue: &'h Queue<'r>,
     pub(super) tally: &'h Tally<'r>,
     /// Which jobs are merged, if any.
-    pub(super) plan: Option<&'h Plan<'r>>,
+    pub(super) plan: Option<&'h MergePlan<'r>>,
     /// Whether workers count their own results. If a job ends at its first wrong result, only the delivery in order
     /// knows which results count.
     pub(super) workers_count: bool,
@@ -293,7 +293,7 @@ impl<'h, 'r> Host<'h, 'r> {
     /// Has batts evaluate the merged segments of a chunk until the time is over; splits off and returns the rest.
     fn merge(
         self,
-        plan: &Plan<'_>,
+        plan: &MergePlan<'_>,
         units: &[Unit],
         chunk: &mut Chunk,
         time: Duration,
@@ -411,7 +411,7 @@ impl<'h, 'r> Host<'h, 'r> {
     /// Counts the results of consecutive evaluations.
     fn count(self, first: u64, results: &[Known]) {
         let batch = self.run.batch;
-        let counts: &mut Counts = &mut lock(self.run.worker().tallied());
+        let counts: &mut SummaryCounts = &mut lock(self.run.worker().tallied());
         let (mut job, mut pair) = batch.evaluation(first);
         let mut left = results;
         while !left.is_empty() {

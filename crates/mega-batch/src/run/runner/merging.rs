@@ -46,7 +46,7 @@ const SHARE_OF_MEMORY: u64 = 8;
 
 /// The jobs of a batch that are to be merged. The first worker that needs a block plans it.
 #[derive(Debug)]
-pub(super) struct Plan<'b> {
+pub(super) struct MergePlan<'b> {
     batch: &'b Batch<'b>,
     merging: Merging,
     /// For each cached block its number, and which of its jobs are merged. The latest come last.
@@ -79,7 +79,7 @@ impl Segment {
     }
 }
 
-impl<'b> Plan<'b> {
+impl<'b> MergePlan<'b> {
     /// The plan of a batch; `None` if each program is evaluated alone.
     pub(super) fn new(
         batch: &'b Batch<'b>,

@@ -20,7 +20,7 @@ use gpu_sched::{Finished, Order, Signal, Window};
 use super::Clock;
 use super::chunk::Chunk;
 use super::device::{Fleet, Prepared, WindowAnswers};
-use super::merging::Plan;
+use super::merging::MergePlan;
 use super::partition::{Owners, Partition, Piece};
 use super::unit::units_of;
 use crate::batch::Batch;
@@ -111,8 +111,8 @@ impl Pace {
 #[derive(Debug)]
 pub(super) struct Queue<'p> {
     batch: &'p Batch<'p>,
-    plan: Option<&'p Plan<'p>>,
-    state: Mutex<State>,
+    plan: Option<&'p MergePlan<'p>>,
+    state: Mutex<QueueState>,
     /// The devices, and the evaluations that nobody has claimed. It is locked after the state.
     fleet: &'p Mutex<Fleet>,
     has_devices: bool,
@@ -132,7 +132,7 @@ pub(super) struct Queue<'p> {
 }
 
 #[derive(Debug)]
-struct State {
+struct QueueState {
     returned: Returned,
     /// Chunks that workers merge pair by pair, in the order of the batch.
     partitions: Vec<Partition>,
@@ -177,7 +177,7 @@ impl<'p> Queue<'p> {
     /// A queue of the evaluations `left`, for this many workers and the devices of a fleet.
     pub(super) fn new(
         batch: &'p Batch<'p>,
-        plan: Option<&'p Plan<'p>>,
+        plan: Option<&'p MergePlan<'p>>,
         left: Range<u64>,
         workers: usize,
         fleet: &'p Mutex<Fleet>,
@@ -196,7 +196,7 @@ impl<'p> Queue<'p> {
             signal,
             waiting: AtomicU64::new(0),
             in_hand: AtomicUsize::new(0),
-            state: Mutex::new(State {
+            state: Mutex::new(QueueState {
                 finished: Order::starting_at(left.start),
                 returned: Returned::default(),
                 partitions: Vec::new(),
@@ -215,12 +215,12 @@ impl<'p> Queue<'p> {
         queue
     }
 
-    fn lock(&self) -> (MutexGuard<'_, State>, MutexGuard<'_, Fleet>) {
+    fn lock(&self) -> (MutexGuard<'_, QueueState>, MutexGuard<'_, Fleet>) {
         (lock(&self.state), lock(self.fleet))
     }
 
     /// What the scheduler of devices has to know of the host.
-    fn host(&self, state: &State, fleet: &Fleet) -> gpu_sched::Host {
+    fn host(&self, state: &QueueState, fleet: &Fleet) -> gpu_sched::Host {
         let on_way = state.on_way(fleet);
         gpu_sched::Host {
             room: self
@@ -287,7 +287,7 @@ impl<'p> Queue<'p> {
     /// About `count` evaluations, to the end of a job, of the first returned chunk that fits.
     fn pop_returned(
         &self,
-        state: &mut State,
+        state: &mut QueueState,
         count: u64,
         fits: impl Fn(&Chunk) -> bool,
     ) -> Option<Work> {
@@ -308,7 +308,7 @@ impl<'p> Queue<'p> {
     /// is room, or claims a part of a chunk that several workers merge.
     fn cut(
         &self,
-        state: &mut State,
+        state: &mut QueueState,
         fleet: &mut Fleet,
         count: u64,
         worker: usize,
@@ -356,7 +356,7 @@ impl<'p> Queue<'p> {
     }
 
     /// The next evaluations, divided by pairs; `None` if there is nothing to divide.
-    fn partition(&self, fresh: &Range<u64>, plan: &Plan<'_>) -> Option<Partition> {
+    fn partition(&self, fresh: &Range<u64>, plan: &MergePlan<'_>) -> Option<Partition> {
         let end = self.end_of_job(fresh, fresh.end.min(fresh.start + MAX_CHUNK));
         let evaluations = fresh.start..end;
         let segments = plan.segments(&units_of(self.batch, &evaluations));
@@ -547,7 +547,7 @@ impl<'p> Queue<'p> {
     }
 
     /// Updates the count of evaluations that workers can claim, for themselves or for a device.
-    fn update_waiting(&self, state: &State, fleet: &Fleet) {
+    fn update_waiting(&self, state: &QueueState, fleet: &Fleet) {
         let unclaimed = match fleet.scheduler().waiting() {
             0 if self.has_devices => fleet.due(self.host(state, fleet)),
             waiting => waiting,
@@ -583,7 +583,7 @@ impl<'p> Queue<'p> {
     }
 }
 
-impl State {
+impl QueueState {
     /// Takes the windows that devices have finished.
     fn receive(&mut self, fleet: &mut Fleet) {
         while let Some(Finished {
@@ -639,7 +639,7 @@ pub(super) fn on_devices(fleet: &Fleet) -> u64 {
 mod tests {
     use arc_dsl::generate::Generator;
     use arc_dsl::{Limits, Program};
-    use arc_tasks::builtin::{self, Kind};
+    use arc_tasks::builtin::{self, BuiltinKind};
 
     use super::*;
     use crate::batch::Job;
@@ -661,7 +661,9 @@ mod tests {
         tasks: usize,
         test: impl FnOnce(&Batch<'_>, &Queue<'_>),
     ) {
-        let whole = builtin::all().iter().find(|one| one.kind() == Kind::Whole);
+        let whole = builtin::all()
+            .iter()
+            .find(|one| one.kind() == BuiltinKind::Whole);
         let whole = whole.unwrap();
         let mut generator = Generator::new(1);
         let programs: Vec<Program> = (0..count)
@@ -677,7 +679,7 @@ mod tests {
         };
         let jobs = (0..tasks.len() * count).map(job).collect();
         let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
-        let plan = Plan::new(
+        let plan = MergePlan::new(
             &batch,
             Merging::Always,
             Compilation::Auto,

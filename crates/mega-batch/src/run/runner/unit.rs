@@ -5,7 +5,7 @@ use std::ops::Range;
 use arc_tasks::{Pair, PairId, Task};
 
 use crate::batch::Batch;
-use crate::run::delivery::Place;
+use crate::run::delivery::BatchPosition;
 
 /// The maximum size of a unit: large enough that dispatching it costs next to nothing, and small enough to keep all
 /// workers busy to the end.
@@ -49,7 +49,7 @@ impl Unit {
     /// The index of the job of each evaluation.
     pub(super) fn jobs(&self, batch: &Batch<'_>) -> impl Iterator<Item = usize> {
         let (job, pair) = (self.job, self.pair);
-        let mut place = Place { job, pair };
+        let mut place = BatchPosition { job, pair };
         let jobs = std::iter::from_fn(move || Some(place.next(batch)?.0));
         jobs.take(self.len)
     }
@@ -102,12 +102,12 @@ impl Unit {
 pub(super) fn units_of(batch: &Batch<'_>, evaluations: &Range<u64>) -> Vec<Unit> {
     let (job, pair) = batch.evaluation(evaluations.start);
     let count = (evaluations.end - evaluations.start) as usize;
-    Units(batch, Place { job, pair }).window(count)
+    Units(batch, BatchPosition { job, pair }).window(count)
 }
 
 /// Cuts a batch into units, from here on.
 #[derive(Debug)]
-struct Units<'b>(&'b Batch<'b>, Place);
+struct Units<'b>(&'b Batch<'b>, BatchPosition);
 
 impl Units<'_> {
     /// The units of the next `evaluations`; fewer if the batch ends.
@@ -202,7 +202,7 @@ mod tests {
                 .flat_map(|job| batch.task(job).pairs().map(move |pair| (job.program, pair)))
                 .collect();
             for size in [1, 7, UNIT, 1000] {
-                let mut units = Units(batch, Place::default());
+                let mut units = Units(batch, BatchPosition::default());
                 let mut evaluations = Vec::new();
                 loop {
                     let window = units.window(size);
@@ -227,7 +227,7 @@ mod tests {
         let programs = ["p_1"].map(program);
         let tasks = [task(3, 1), task(0, 0), task(4, 2), task(0, 0)];
         let batch = Batch::all_pairs(&programs, &tasks);
-        let all = Units(&batch, Place::default()).window(100)[0];
+        let all = Units(&batch, BatchPosition::default()).window(100)[0];
         for start in 0..=all.len {
             let (_, unit) = all.split_at(&batch, start);
             let whole: Vec<_> = unit.pairs(&batch).collect();
@@ -246,7 +246,7 @@ mod tests {
         let programs = ["p_1", "p_2"].map(program);
         let tasks = [task(3, 1), task(4, 2)];
         let batch = Batch::all_pairs(&programs, &tasks);
-        let window = Units(&batch, Place::default()).window(100);
+        let window = Units(&batch, BatchPosition::default()).window(100);
         let lens: Vec<_> = window.iter().map(|unit| (unit.program, unit.len)).collect();
         assert_eq!(lens, [(0, 10), (1, 10)]);
     }

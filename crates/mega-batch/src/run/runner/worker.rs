@@ -16,7 +16,7 @@ use super::unit::Unit;
 use crate::batch::Job;
 use crate::results::outcome::{Answer, Known, PairResult, set_score};
 use crate::results::summary;
-use crate::run::backend::{Counts, MergeCounts};
+use crate::run::backend::{BackendCounts, MergeCounts};
 use crate::run::panics::lock;
 
 /// The state of one thread, alone on its cache lines.
@@ -26,7 +26,7 @@ pub(super) struct Worker {
     /// Only the thread itself locks these, and never twice at a time, so they are always free.
     chain: Mutex<Chain>,
     merger: Mutex<Merger>,
-    tallied: Mutex<summary::Counts>,
+    tallied: Mutex<summary::SummaryCounts>,
     done: AtomicU64,
 }
 
@@ -49,8 +49,8 @@ impl Worker {
     /// Resets the counters.
     pub(super) fn reset(&mut self) {
         *self.done.get_mut() = 0;
-        *self.counts() = Counts::default();
-        *inner(&mut self.tallied) = summary::Counts::default();
+        *self.counts() = BackendCounts::default();
+        *inner(&mut self.tallied) = summary::SummaryCounts::default();
         inner(&mut self.merger).reset();
     }
 
@@ -65,12 +65,12 @@ impl Worker {
     }
 
     /// The evaluation counters.
-    pub(super) fn counts(&mut self) -> &mut Counts {
+    pub(super) fn counts(&mut self) -> &mut BackendCounts {
         &mut inner(&mut self.chain).counts
     }
 
     /// The result counters.
-    pub(super) fn tallied(&self) -> &Mutex<summary::Counts> {
+    pub(super) fn tallied(&self) -> &Mutex<summary::SummaryCounts> {
         &self.tallied
     }
 

@@ -50,7 +50,7 @@ impl DeviceIdentity {
 
 /// A GPU with its configuration, and when it was measured in seconds since 1970.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Entry {
+struct DeviceShape {
     #[serde(flatten)]
     id: DeviceIdentity,
     saved: u64,
@@ -66,7 +66,7 @@ struct Config {
     blocks: u32,
 }
 
-impl Entry {
+impl DeviceShape {
     /// Whether a device could be launched in this configuration.
     fn is_sound(&self) -> bool {
         let LaunchConfig {
@@ -83,7 +83,7 @@ impl Entry {
 #[derive(Serialize, Deserialize)]
 struct Document {
     version: u32,
-    devices: Vec<Entry>,
+    devices: Vec<DeviceShape>,
 }
 
 /// The member common to all versions.
@@ -116,7 +116,7 @@ const MOST_BLOCKS: u32 = 1024;
 #[derive(Debug)]
 pub struct TuningFile {
     path: Option<PathBuf>,
-    entries: Vec<Entry>,
+    entries: Vec<DeviceShape>,
     notice: Option<String>,
 }
 
@@ -183,7 +183,7 @@ impl TuningFile {
             self.entries = written;
         }
         self.entries.retain(|entry| entry.id != *id);
-        let entry = Entry {
+        let entry = DeviceShape {
             id: id.clone(),
             saved: now(),
             config,
@@ -237,7 +237,7 @@ fn now() -> u64 {
 }
 
 /// The entries of the file, none if there is no file, or why it cannot be read.
-fn read(path: &Path) -> Result<Vec<Entry>, String> {
+fn read(path: &Path) -> Result<Vec<DeviceShape>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -260,7 +260,7 @@ fn read(path: &Path) -> Result<Vec<Entry>, String> {
     }
     let document: Document = serde_json::from_slice(&text).map_err(|error| place(&error))?;
     let entries = document.devices.into_iter();
-    Ok(entries.filter(Entry::is_sound).collect())
+    Ok(entries.filter(DeviceShape::is_sound).collect())
 }
 
 /// The place of an error, and what was expected there.

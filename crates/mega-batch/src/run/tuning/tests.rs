@@ -1,5 +1,5 @@
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
-use gpu_sim::faulty::{Call, Effect, Fault, Faulty, Plan};
+use gpu_sim::faulty::{Call, Effect, FaultPlan, Faulty, InjectedFault};
 use gpu_sim::open;
 
 use super::*;
@@ -24,7 +24,7 @@ fn the_sample_has_programs_of_all_lengths_and_spreads_evaluations_over_them() {
 fn configurations_are_tried_on_a_batch_that_fills_the_device() {
     let of = |multiprocessors, warps, bytes| Information {
         name: "GPU".to_owned(),
-        kind: Kind::Cuda,
+        kind: DeviceKind::Cuda,
         capability: (9, 0),
         multiprocessors,
         warps,
@@ -98,13 +98,13 @@ fn a_device_that_is_not_there_or_fails_is_told() {
         (Effect::Lost, "the device is lost"),
         (Effect::Driver, "driver error"),
     ] {
-        let faults = vec![Fault {
+        let faults = vec![InjectedFault {
             call: Call::Launch,
             number: 0,
             effect,
         }];
         let outages = Vec::new();
-        let mut faulty = Some(Faulty::new(open().unwrap(), Plan { faults, outages }));
+        let mut faulty = Some(Faulty::new(open().unwrap(), FaultPlan { faults, outages }));
         let faulty = faulty.take().unwrap();
         let error = search(faulty, 8, BUDGET).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");

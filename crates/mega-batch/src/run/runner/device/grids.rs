@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_tasks::Pair;
-use gpu_kernels::{BailOut, Place, Pool};
+use gpu_kernels::{BailOut, Pool, PoolPlace};
 
 use crate::batch::Batch;
 
@@ -17,9 +17,9 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(super) struct PairGrids {
     pub(super) pool: Arc<Pool>,
     /// The place of the input in the pool, or why no device can hold it.
-    pub(super) input: Result<Place, BailOut>,
+    pub(super) input: Result<PoolPlace, BailOut>,
     /// The place of the expected grid; `None` also if no device can hold it, since then no device's output equals it.
-    pub(super) expected: Option<Place>,
+    pub(super) expected: Option<PoolPlace>,
     pub(super) has_expected: bool,
 }
 

@@ -6,7 +6,7 @@ use arc_tasks::{Pair, Task, builtin};
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
-use gpu_sim::faulty::{Faulty, Outage, Plan};
+use gpu_sim::faulty::{FaultPlan, Faulty, Outage};
 use gpu_sim::open;
 
 use super::*;
@@ -132,7 +132,7 @@ fn launches_are_halved_until_they_fit() {
 }
 
 /// An emulated device with injected faults, also after it is reopened.
-fn faulty(plan: Plan) -> OpenedDevice {
+fn faulty(plan: FaultPlan) -> OpenedDevice {
     let emulated = open::emulated(0, &Emulation::default()).unwrap();
     let faulty = Faulty::new(emulated, plan);
     let open = move || faulty.new_stream().map_err(|_| Unavailable::NoDevice);
@@ -148,7 +148,7 @@ fn what_a_device_leaves_when_it_fails_others_do() {
     let batch = Batch::all_pairs(&programs, &tasks);
     let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, true)).unwrap();
     // The first calls open it, and it is gone before it has evaluated everything.
-    let gone = Plan {
+    let gone = FaultPlan {
         outages: vec![Outage {
             from: 60,
             calls: u64::MAX,
@@ -161,7 +161,7 @@ fn what_a_device_leaves_when_it_fails_others_do() {
         (Mode::Parallel, 1),
     ] {
         let mut devices = vec![faulty(gone.clone())];
-        devices.extend((0..others).map(|_| faulty(Plan::default())));
+        devices.extend((0..others).map(|_| faulty(FaultPlan::default())));
         let mut runner = on(Ok(devices), mode, true);
         for _ in 0..2 {
             let report = runner.run(&batch).unwrap();
@@ -207,9 +207,9 @@ fn a_device_that_is_left_out_is_told_beside_those_that_are_used() {
     let batch = Batch::all_pairs(&programs, &tasks);
     let reason = "GPU 1 is not used: the NVIDIA driver finds no GPU";
     for (plan, others) in [
-        (Plan::default(), ""),
+        (FaultPlan::default(), ""),
         (
-            Plan {
+            FaultPlan {
                 outages: vec![Outage {
                     from: 60,
                     calls: u64::MAX,
@@ -341,7 +341,7 @@ fn beside_a_device_programs_are_merged() {
     }
     let whole = builtin::all()
         .iter()
-        .find(|one| one.kind() == builtin::Kind::Whole);
+        .find(|one| one.kind() == builtin::BuiltinKind::Whole);
     let whole = whole.unwrap();
     let mut generator = Generator::new(1);
     let programs: Vec<_> = (0..200)

@@ -221,7 +221,7 @@ fn programs_in_free_python_are_not_merged() {
     let tasks = [builtin::all()[0].task(3, 3, 1, 12)];
     let batch = Batch::all_pairs(&programs, &tasks);
     for merging in [Merging::Always, Merging::Auto] {
-        let plan = Plan::new(&batch, merging, Compilation::Auto, &Limits::default()).unwrap();
+        let plan = MergePlan::new(&batch, merging, Compilation::Auto, &Limits::default()).unwrap();
         assert!((0..batch.job_count()).all(|job| !plan.is_merged(job)));
         let units = units_of(&batch, &(0..batch.evaluations()));
         assert!(plan.segments(&units).is_empty());

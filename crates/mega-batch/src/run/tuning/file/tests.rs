@@ -1,4 +1,4 @@
-use gpu_kernels::device::Kind;
+use gpu_kernels::device::DeviceKind;
 
 use super::*;
 
@@ -225,7 +225,7 @@ fn runs_at_the_same_time_leave_a_whole_file() {
 fn a_gpu_is_told_by_its_name_driver_and_kernels() {
     let id = DeviceIdentity::of(&Information {
         name: "Tesla T4".to_owned(),
-        kind: Kind::Cuda,
+        kind: DeviceKind::Cuda,
         capability: (7, 5),
         multiprocessors: 40,
         warps: 32,
