@@ -39,6 +39,7 @@ mod tally;
 
 pub use cases::{CHUNK, random};
 pub(crate) use cases::{grid, options};
+pub(crate) use tally::add_counts;
 pub use tally::{Counts, Reasons, Tally};
 
 /// An evaluator that is compared with the reference.

@@ -19,6 +19,8 @@ use gpu_kernels::{Engine, Evaluation};
 use gpu_kernels::{HostOnly, encode};
 use gpu_kernels::{LANES, Pool, hash};
 
+use crate::agreement::add_counts;
+
 mod cases;
 mod lists;
 mod reasons;
@@ -190,12 +192,8 @@ impl Tally {
         self.same += other.same;
         self.with_arena += other.with_arena;
         self.failing += other.failing;
-        for (reason, count) in other.bail_outs {
-            *self.bail_outs.entry(reason).or_default() += count;
-        }
-        for (reason, count) in other.host_only {
-            *self.host_only.entry(reason).or_default() += count;
-        }
+        add_counts(&mut self.bail_outs, other.bail_outs);
+        add_counts(&mut self.host_only, other.host_only);
         self.different += other.different;
         self.first = self.first.take().or(other.first);
     }

@@ -8,6 +8,13 @@ use super::{Comparison, Disagreement, Gave, Path};
 /// How often each reason occurred.
 pub type Reasons = BTreeMap<String, u64>;
 
+/// Adds counts to those of the same reasons.
+pub(crate) fn add_counts<R: Ord>(to: &mut BTreeMap<R, u64>, counts: BTreeMap<R, u64>) {
+    for (reason, count) in counts {
+        *to.entry(reason).or_default() += count;
+    }
+}
+
 /// The results of one evaluator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -33,15 +40,9 @@ impl Counts {
         self.errors += other.errors;
         self.bounds += other.bounds;
         self.differ += other.differ;
-        for (mine, others) in [
-            (&mut self.bail_outs, other.bail_outs),
-            (&mut self.no_form, other.no_form),
-            (&mut self.not_compiled, other.not_compiled),
-        ] {
-            for (reason, count) in others {
-                *mine.entry(reason).or_default() += count;
-            }
-        }
+        add_counts(&mut self.bail_outs, other.bail_outs);
+        add_counts(&mut self.no_form, other.no_form);
+        add_counts(&mut self.not_compiled, other.not_compiled);
     }
 }
 

@@ -9,14 +9,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arc_dsl::{ErrorKind, Interpreter, Limit, Primitive, Value};
-use gpu_kernels::interface::{BailOut, Representation};
+use gpu_kernels::interface::{BailOut, MAX_ORIGIN, Representation};
 use gpu_kernels::operations::Operation;
 use gpu_kernels::{LANES, Pool};
 
 use super::Case;
-
-/// The largest coordinate of a window's origin.
-const MAX_ORIGIN: i32 = gpu_kernels::interface::MAX_ORIGIN;
 
 /// The allowed reasons, in any order; empty if it has to return a value.
 pub(super) fn allowed(case: &Case) -> Vec<BailOut> {

@@ -297,35 +297,30 @@ pub fn results<D: Device>(
 /// programs, and calls of every primitive on degenerate values.
 pub fn random_results(seed: u64, count: u64) -> Vec<ResultCase> {
     let mut generator = Generator::new(seed);
-    let mut cases = Vec::new();
-    for number in 0..count {
-        let (kind, number) = (number % 4, number / 4);
-        if kind == 3 {
-            cases.extend(degenerate(&mut generator, seed, number));
-            continue;
-        }
-        let built_ins = builtin::all();
-        let built_in = built_ins.get(number as usize % built_ins.len());
-        let program = match (kind, built_in) {
-            (0, _) => generator.program(1 + number as usize % 14).ok(),
-            (1, _) => generator.case(primitive(seed, number)).program().ok(),
-            (_, Some(built_in)) => Some(generator.variation(built_in.program())),
-            _ => None,
-        };
-        let input = match (kind, built_in) {
-            (2, Some(built_in)) => built_in.input(seed ^ number, 0, 30),
-            _ => grid(&mut generator),
-        };
-        if let Some(program) = program {
-            cases.push(ResultCase {
-                program,
-                input,
-                // Calls with known arguments would be folded away.
-                fold: kind == 0 && number % 2 == 0,
-            });
-        }
-    }
-    cases
+    let cases = (0..count).filter_map(|number| random_result(&mut generator, seed, number));
+    cases.collect()
+}
+
+fn random_result(generator: &mut Generator, seed: u64, number: u64) -> Option<ResultCase> {
+    let (kind, number) = (number % 4, number / 4);
+    let built_ins = builtin::all();
+    let built_in = built_ins.get(number as usize % built_ins.len())?;
+    let program = match kind {
+        0 => generator.program(1 + number as usize % 14).ok(),
+        1 => generator.case(primitive(seed, number)).program().ok(),
+        2 => Some(generator.variation(built_in.program())),
+        _ => return degenerate(generator, seed, number),
+    };
+    let input = match kind {
+        2 => built_in.input(seed ^ number, 0, 30),
+        _ => grid(generator),
+    };
+    Some(ResultCase {
+        program: program?,
+        input,
+        // Calls with known arguments would be folded away.
+        fold: kind == 0 && number.is_multiple_of(2),
+    })
 }
 
 /// Calls of every primitive in turn on degenerate values, followed by calls of others.
