@@ -62,8 +62,6 @@ pub(super) struct Lowering {
     /// The types of the form's values as they are represented, by id.
     pub(super) types: Vec<Type>,
     plan: Plan,
-    /// The products that are not materialised, with the slots and types of their factors; by id.
-    products: FxHashMap<u32, [(u32, Type); 2]>,
     /// The slots of values that share the slot of another.
     slots: FxHashMap<Id, u32>,
     vectors: AvailableVectors,
@@ -83,7 +81,6 @@ impl Lowering {
         Self {
             types: Vec::new(),
             plan: Plan::default(),
-            products: FxHashMap::default(),
             slots: FxHashMap::default(),
             vectors: AvailableVectors::of(vectors),
             spare: Vec::new(),
@@ -106,7 +103,6 @@ impl Lowering {
         self.types.clear();
         self.types.resize(form.ids as usize, Type::Never);
         self.plan = plan(form, &TARGET);
-        self.products.clear();
         self.slots.clear();
         self.origin = Origin::default();
         self.code.clear();
@@ -485,11 +481,6 @@ impl Lowering {
         let ty = held_type(instruction, held);
         self.ordered(steps, primitive, &instruction.ty, &mut operands);
         let types = operands.types();
-        if primitive == Primitive::Product && held == Representation::Factored {
-            let factors = [0, 1].map(|at| (operands.slots()[at], types[at].clone()));
-            self.products.insert(instruction.id.0, factors);
-            return Ok(());
-        }
         if primitive == Primitive::Merge {
             let chosen = self
                 .layered(instruction, types[0].element())

@@ -31,22 +31,19 @@ pub enum Representation {
     Distinct,
     /// Unordered, and never materialised: the next instruction consumes each element as it is produced.
     Streamed,
-    /// The product of two sets of scalars, never materialised: filters iterate over its factors.
-    Factored,
     /// A tuple of rows as a grid.
     Rows,
 }
 
 impl Representation {
     /// All of them.
-    pub const ALL: [Representation; 8] = [
+    pub const ALL: [Representation; 7] = [
         Representation::Typed,
         Representation::Locations,
         Representation::Parts,
         Representation::Unordered,
         Representation::Distinct,
         Representation::Streamed,
-        Representation::Factored,
         Representation::Rows,
     ];
 
@@ -59,7 +56,6 @@ impl Representation {
             Representation::Unordered => "unordered",
             Representation::Distinct => "distinct",
             Representation::Streamed => "streamed",
-            Representation::Factored => "factored",
             Representation::Rows => "rows",
         }
     }
@@ -243,9 +239,6 @@ impl Planner<'_, '_> {
                 return R::Parts;
             }
         }
-        if self.held.has(R::Factored) && is_product_of_scalars(instruction) && only(is_filter) {
-            return R::Factored;
-        }
         if self.held.has(R::Rows) && gives_rows(instruction) && self.is_taken_as_grid(id) {
             return R::Rows;
         }
@@ -353,29 +346,10 @@ fn goes_through(instruction: &Instruction, _: usize) -> bool {
     })
 }
 
-/// Whether an instruction filters its one container by a region.
-fn is_filter(instruction: &Instruction, _: usize) -> bool {
-    let filters = |facts: &Facts| facts.body.is_some() && facts.of_argument(0) == Use::Some;
-    instruction.facts().is_some_and(filters)
-}
-
 /// Whether an instruction computes each element of a set of locations.
 fn makes_locations(instruction: &Instruction) -> bool {
     let makes = |facts: &Facts| facts.elements == Elements::Made;
     instruction.ty == Type::Indices && instruction.facts().is_some_and(makes)
-}
-
-/// Whether an instruction computes all pairs of an element of one set and one of another, both scalar.
-fn is_product_of_scalars(instruction: &Instruction) -> bool {
-    let Type::Set(element) = &instruction.ty else {
-        return false;
-    };
-    let Type::Fixed(items) = &**element else {
-        return false;
-    };
-    let makes_all = |facts: &Facts| facts.elements == Elements::Made && facts.body.is_none();
-    let scalar = |item: &Type| matches!(item, Type::Int | Type::Pair | Type::Cell);
-    instruction.facts().is_some_and(makes_all) && !instruction.checked && items.iter().all(scalar)
 }
 
 /// Whether an instruction merges what may be patches.
@@ -509,9 +483,6 @@ impl Plan {
                 let tuple = matches!(instruction.ty, Type::Fixed(_));
                 (may, &move |user| self.sees_no_order(user, tuple))
             }
-            R::Factored => (is_product_of_scalars(instruction), &|user| {
-                user.argument().is_some_and(|(by, at)| is_filter(by, at))
-            }),
             R::Rows => (gives_rows(instruction), &takes_grid),
         };
         if !made {

@@ -155,21 +155,6 @@ loops! {
 }
 
 kernels! {
-    /// The pairs of an element of the list `a` and one of the list `c` for which the region holds: the elements
-    /// of the second list run side by side, and only the pairs that pass are built.
-    FILTER_PRODUCT |m, code, step| {
-        let [a, c] = [step.a, step.c].map(|at| m.get(at).list());
-        let this = &code.lane_loops[usize::from(step.b)];
-        if let Some(before) = m.begin_lanes(c.1) {
-            let result = filter_product(m, code, this, a, c);
-            if matches!(result, Ok(_) | Err(BailOut::Limit)) {
-                return result;
-            }
-            m.undo_lanes(&before);
-        }
-        this.scalar.call(m, code, step)
-    }
-
     /// In each lane the largest key, and the parts of the first element with that key.
     GREATEST |m, code, step| { best(m, code, step, |key, best| key > best) }
 
@@ -232,37 +217,6 @@ fn filter(
         }
     }
     Ok(())
-}
-
-/// The pairs of elements of two lists, each given by start and length, for which the region holds.
-#[inline(always)]
-fn filter_product(
-    m: &mut Machine,
-    code: &Code,
-    this: &LaneLoop,
-    (a, a_len): (usize, usize),
-    (c, c_len): (usize, usize),
-) -> Result<Slot, BailOut> {
-    let base = m.stack.len();
-    for first in a..a + a_len {
-        let first = m.memory.lists.at(first);
-        m.give(&this.same, 0, first);
-        m.region(code, &this.same)?;
-        let mut seconds = Cursor::List {
-            at: c,
-            end: c + c_len,
-        };
-        while m.next_block(code, this, &mut seconds)? {
-            let mut left = m.lanes.holds(this.lanes.result);
-            while left != 0 {
-                let second = m.lanes.elements[left.trailing_zeros() as usize];
-                let pair = m.memory.lists.add(&[first, second])?;
-                m.stack.push(pair);
-                left &= left - 1;
-            }
-        }
-    }
-    m.list_of_stack(base)
 }
 
 /// The element with the outermost key and that key.

@@ -18,11 +18,6 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        if let [Operand::Id(pairs)] = instruction.arguments[..]
-            && let Some(factors) = self.products.get(&pairs.0).cloned()
-        {
-            return self.filter_product(steps, instruction, &factors);
-        }
         let mut operands = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         self.ordered(steps, primitive, &instruction.ty, &mut operands);
@@ -178,54 +173,11 @@ impl Lowering {
         if *container == Type::Grid || !vectorise::is_promising(&element, body) {
             return None;
         }
-        let found = vectorise::build(self, body, &element, false, chosen.kernel)?;
+        let found = vectorise::build(self, body, &element, chosen.kernel)?;
         let gives = |ty: &Type| found.gives(ty);
         let kernel = lanes::loops::by_lanes(chosen.kernel, gives, chosen.result.as_ref())?;
         self.code.lane_loops.push(found);
         Some((kernel, self.code.lane_loops.len() as u32 - 1))
-    }
-
-    /// A filter that is the only use of a product: pairs are built one by one, and only those that pass are
-    /// kept.
-    fn filter_product(
-        &mut self,
-        steps: &mut Steps,
-        instruction: &Instruction,
-        factors: &[(u32, Type); 2],
-    ) -> Result<(), Unsupported> {
-        let (ty, body) = (&instruction.ty, &instruction.regions[0]);
-        let truth = self.type_of_result(body)?;
-        if !matches!(truth, Type::Bool | Type::Int) {
-            return self.no_kernel(Primitive::Sfilter, &[ty.clone(), truth], ty);
-        }
-        let number = self.regions(1);
-        let origin = self.origin;
-        self.region(body, number, None)?;
-        self.origin = origin;
-        let scalar = &loops::FILTER_PRODUCT;
-        let element = ty.element().unwrap_or(Type::Never);
-        let lanes = vectorise::build(self, body, &element, true, scalar);
-        let lanes = lanes.filter(|lanes| lanes.gives(&Type::Bool));
-        let mut lists = [0; 2];
-        for (list, (slot, ty)) in lists.iter_mut().zip(factors) {
-            let to = Type::tuple_of(ty.element().unwrap_or(Type::Never));
-            *list = self.convert(steps, *slot, ty, &to)?;
-        }
-        let (kernel, lanes) = match lanes {
-            Some(lanes) => {
-                self.code.lane_loops.push(lanes);
-                let number = self.code.lane_loops.len() as u32 - 1;
-                (&lanes::loops::FILTER_PRODUCT, number)
-            }
-            None => (scalar, 0),
-        };
-        self.push_to(steps, instruction.id.0, kernel, |step| {
-            [step.a, step.c] = lists;
-            step.b = lanes;
-            step.region = number;
-        });
-        self.looped = number;
-        Ok(())
     }
 
     /// The number of the ending that builds a loop's value.

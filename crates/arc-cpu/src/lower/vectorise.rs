@@ -10,7 +10,7 @@ use crate::program::{Kernel, KernelFn};
 use crate::program::{LaneLoop, Leaf, Origin, ResultType, Step};
 use crate::slot::At;
 use arc_dsl::Primitive;
-use arc_form::{Id, Instruction, Op, Operand, Representation, Type};
+use arc_form::{Id, Instruction, Op, Operand, Type};
 
 mod calls;
 
@@ -142,13 +142,11 @@ pub(crate) fn is_promising(element: &Type, body: &arc_form::Region) -> bool {
     known && !body.instructions.is_empty()
 }
 
-/// Vectorises a loop over a container of such elements; `None` if its body is not scalar. In a product the
-/// first item of the elements is the same for all lanes.
+/// Vectorises a loop over a container of such elements; `None` if its body is not scalar.
 pub(crate) fn build(
     lowering: &mut Lowering,
     body: &arc_form::Region,
     element: &Type,
-    is_product: bool,
     scalar_kernel: &'static Kernel,
 ) -> Option<LaneLoop> {
     let origin = lowering.origin;
@@ -164,7 +162,7 @@ pub(crate) fn build(
         unmade: FxHashMap::default(),
         columns: 0,
     };
-    let made = builder.build(body, element, is_product, scalar_kernel);
+    let made = builder.build(body, element, scalar_kernel);
     lowering.origin = origin;
     made
 }
@@ -174,7 +172,6 @@ impl<'f> Builder<'_, 'f> {
         &mut self,
         body: &'f arc_form::Region,
         element: &Type,
-        is_product: bool,
         scalar_kernel: &'static Kernel,
     ) -> Option<LaneLoop> {
         let &[(parameter, _)] = &body.parameters[..] else {
@@ -183,18 +180,9 @@ impl<'f> Builder<'_, 'f> {
         self.enter(body);
         let lane = match element.items() {
             Some(items) if matches!(element, Type::Fixed(_)) => {
-                let mut lanes = Vec::new();
-                for (at, item) in items.iter().enumerate() {
-                    lanes.push(if is_product && at == 0 {
-                        let slot = self.lowering.slot();
-                        self.levels[0].parameter = slot;
-                        self.made_in.insert(slot, 0);
-                        self.whole(slot, item)?
-                    } else {
-                        self.leaf((!is_product).then_some(at as u8), item)?
-                    });
-                }
-                Lane::Tuple(lanes)
+                let items = items.iter().enumerate();
+                let lanes = items.map(|(at, item)| self.leaf(Some(at as u8), item));
+                Lane::Tuple(lanes.collect::<Option<_>>()?)
             }
             _ => self.leaf(None, element)?,
         };
@@ -278,7 +266,6 @@ impl<'f> Builder<'_, 'f> {
     fn operand(&mut self, operand: &Operand) -> Option<Lane> {
         match operand {
             Operand::Id(id) if self.lanes.contains_key(id) => self.lanes.get(id).cloned(),
-            Operand::Id(id) if self.lowering.held(*id) == Representation::Factored => None,
             _ => {
                 let (slot, ty) = self.lowering.operand(operand).ok()?;
                 self.whole(slot, &ty)

@@ -257,30 +257,6 @@ kernels! {
         m.list_of_stack(base)
     }
 
-    /// The pairs of an element of the list `a` and one of the list `c` for which the region holds.
-    FILTER_PRODUCT |m, code, step| {
-        let base = m.stack.len();
-        let mut region = code.region(step, 0);
-        region.unordered = true;
-        let [(a, a_len), (c, c_len)] = [step.a, step.c].map(|at| m.get(at).list());
-        for first in 0..a_len {
-            for second in 0..c_len {
-                let before = m.memory.mark();
-                let pair = [m.memory.lists.at(a + first), m.memory.lists.at(c + second)];
-                let pair = m.memory.lists.add(&pair)?;
-                let mark = m.memory.mark();
-                m.give(&region, 0, pair);
-                if m.region(code, &region)?.bool() {
-                    m.stack.push(pair);
-                    m.memory.release(mark);
-                } else {
-                    m.memory.release(before);
-                }
-            }
-        }
-        m.list_of_stack(base)
-    }
-
     /// The finished value of the elements for which the region holds.
     FILTER_MERGE |m, code, step| {
         let base = m.stack.len();
