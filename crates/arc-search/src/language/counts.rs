@@ -28,7 +28,7 @@ pub struct Use {
 ///
 /// ```
 /// use arc_dsl::Primitive;
-/// use arc_search::language::{Counts, Producer};
+/// use arc_search::language::{Producer, UseCounts};
 /// let mut counts = UseCounts::default();
 /// counts.call(Primitive::Hconcat, &[Producer::Input, Producer::Result(Primitive::Vmirror)]);
 /// counts.call(Primitive::Vmirror, &[Producer::Input]);
