@@ -40,7 +40,7 @@ mod tally;
 pub use cases::{CHUNK, random};
 pub(crate) use cases::{grid, options};
 pub(crate) use tally::add_counts;
-pub use tally::{Counts, Reasons, Tally};
+pub use tally::{PathCounts, Reasons, Tally};
 
 /// An evaluator that is compared with the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -17,7 +17,7 @@ pub(crate) fn add_counts<R: Ord>(to: &mut BTreeMap<R, u64>, counts: BTreeMap<R, 
 
 /// The results of one evaluator.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct PathCounts {
     /// The value of the reference.
     pub values: u64,
     /// The error of the reference.
@@ -34,8 +34,8 @@ pub struct Counts {
     pub not_compiled: Reasons,
 }
 
-impl Counts {
-    fn add(&mut self, other: Counts) {
+impl PathCounts {
+    fn add(&mut self, other: PathCounts) {
         self.values += other.values;
         self.errors += other.errors;
         self.bounds += other.bounds;
@@ -52,7 +52,7 @@ pub struct Tally {
     /// The number of evaluations, each with every evaluator.
     pub evaluations: u64,
     /// The results by evaluator.
-    pub by_path: BTreeMap<Path, Counts>,
+    pub by_path: BTreeMap<Path, PathCounts>,
     /// The evaluations on which an evaluator disagrees with the reference.
     pub disagreements: Vec<Disagreement>,
 }
@@ -126,7 +126,7 @@ impl fmt::Display for Tally {
                 counts.differ
             )?;
         }
-        let none = Counts::default();
+        let none = PathCounts::default();
         let at = |path| self.by_path.get(&path).unwrap_or(&none);
         let lists = [
             ("bailed out by the form", &at(Path::Form).bail_outs),

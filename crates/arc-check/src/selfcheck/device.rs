@@ -44,7 +44,7 @@ pub enum NotChecked {
 
 /// A row of the table: the results of a family of tests.
 #[derive(Debug, Clone, Default)]
-pub struct Row {
+pub struct FamilyRow {
     /// The name of the family or of another check.
     pub name: &'static str,
     /// The number of its tests.
@@ -59,7 +59,7 @@ pub struct Row {
     pub first: Option<(String, String)>,
 }
 
-impl Row {
+impl FamilyRow {
     /// Whether something was compared, and nothing differs.
     pub fn is_passed(&self) -> bool {
         let compared = self.counts.same + self.counts.failing;
@@ -85,20 +85,20 @@ impl Row {
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// A row per family, in the order of [`Family::ALL`], and further rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FamilyRow>,
 }
 
 impl Report {
     /// Whether there are rows, and all of them are passed.
     pub fn is_passed(&self) -> bool {
-        !self.rows.is_empty() && self.rows.iter().all(Row::is_passed)
+        !self.rows.is_empty() && self.rows.iter().all(FamilyRow::is_passed)
     }
 
     /// A row per family, even without tests.
     fn of_families() -> Self {
-        let row = |&family: &Family| Row {
+        let row = |&family: &Family| FamilyRow {
             name: family.name(),
-            ..Row::default()
+            ..FamilyRow::default()
         };
         Report {
             rows: Family::ALL.iter().map(row).collect(),
@@ -259,7 +259,11 @@ fn one_by_one<D: Device>(
 }
 
 /// Runs every program that the device supports on the inputs of its own task, and compares.
-pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result<Row, NotChecked> {
+pub fn programs(
+    device: Checked,
+    programs: &[Program],
+    tasks: &[Task],
+) -> Result<FamilyRow, NotChecked> {
     let began = Instant::now();
     let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));
     let with_inputs = |program: &Program| {
@@ -277,9 +281,9 @@ pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result
             Checked::Interpreted => conformance::programs(&interpreted()?, part)?,
         });
     }
-    let mut row = Row {
+    let mut row = FamilyRow {
         name: "given programs",
-        ..Row::default()
+        ..FamilyRow::default()
     };
     row.add("all".to_owned(), suite::none_differs(sum), began.elapsed());
     Ok(row)
