@@ -2,7 +2,6 @@
 
 pub(crate) mod block_log;
 pub(crate) mod checkpoint;
-pub mod files;
 pub(crate) mod keeper;
 
 use std::io;

@@ -14,7 +14,7 @@ use python_pool::Failure;
 use serde::{Serialize, Serializer};
 use walkdir::WalkDir;
 
-use crate::coordinator::files::{is_descriptor, is_standard_input};
+use crate::files::{is_descriptor, is_standard_input};
 use crate::results::escape::escaped;
 
 pub mod completions;

@@ -39,9 +39,11 @@
 //!
 //! The modules, in the order of the data flow: [`inputs`] and `batch` say what is run, `run` runs it, `results` collects
 //! what comes out, `coordinator` makes that resumable, [`search`] finds programs, and [`synth`] makes tasks.
+//! [`files`] are replaced at once or not at all.
 
 mod batch;
 mod coordinator;
+pub mod files;
 pub mod inputs;
 mod results;
 mod run;
@@ -59,7 +61,6 @@ pub use arc_cpu::batt;
 pub use batch::options::{Backend, Merging, Mode, Options};
 pub use batch::{Batch, Job, UnknownJob};
 pub use coordinator::block_log::CheckpointError;
-pub use coordinator::files;
 pub use coordinator::keeper::CoordinatorError;
 pub use coordinator::{Coordinator, Finished};
 pub use gpu_sched::{Activity, Placement, Stages};

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::coordinator::files::{folder_of, of_folder};
+use crate::files::{folder_of, of_folder};
 use crate::results::escape::escaped;
 
 /// A block is written when it has this many bytes, or this long after the one before.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::coordinator::block_log::{BlockLog, Blocks, CheckpointError, Identity};
-use crate::coordinator::files;
+use crate::files;
 use crate::results::escape::escaped;
 use crate::results::sink::Notice;
 use crate::results::submission::Submission;

@@ -19,7 +19,7 @@ use super::{
     DAMAGED, InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, other_text,
     read_file,
 };
-use crate::coordinator::files::{is_descriptor, is_standard_input};
+use crate::files::{is_descriptor, is_standard_input};
 
 /// The maximum uncompressed size of all files in an archive together.
 const MAX_ARCHIVE_BYTES: u64 = 4 * MAX_FILE_BYTES;

@@ -19,7 +19,7 @@ use gpu_kernels::{LaunchConfig, interface};
 use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
-use crate::coordinator::files;
+use crate::files;
 use crate::results::escape::escaped;
 
 /// Identifies a GPU, with everything else that its fastest configuration depends on.
