@@ -192,7 +192,12 @@ impl Batt {
             0
         };
         self.machine.known.clear();
-        let result = self.machine.region(code, &code.regions[0]);
+        let mut result = self.machine.region(code, &code.regions[0]);
+        if self.calls.get(call).ty == GRIDS {
+            // The batt stores each grid of a list, and the machine shares them.
+            let ty = self.calls.ty(GRIDS);
+            result = result.and_then(|slot| self.machine.check_weight(ty, slot));
+        }
         self.spent = self.spent.max(most_steps - self.machine.fuel);
         let bail_out = match result {
             Ok(slot) => return Ok(Evaluated::Slot(slot)),

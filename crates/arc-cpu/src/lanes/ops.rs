@@ -142,6 +142,28 @@ kernels! {
         })
     }
 
+    /// The distance from the location `(b, c)` to the nearest one of the patch in the slot `a`.
+    NEAREST |m, _, step| {
+        let shape = m.memory.patches.shape(&m.memory.patches.get(m.slots[usize::from(step.a)]));
+        let portions = m.lanes.portions();
+        let (made, free) = m.lanes.columns.split_at_mut(usize::from(step.to));
+        let [i, j] = [step.b, step.c].map(|at| made[usize::from(at)][..portions].as_flattened());
+        let Some(to) = free.first_mut() else {
+            return Err(BailOut::Memory);
+        };
+        let to = to[..portions].as_flattened_mut();
+        to.fill(i32::MAX);
+        for loc in shape.locations() {
+            for ((to, i), j) in to.iter_mut().zip(i).zip(j) {
+                let rows = i.wrapping_sub(loc.i).saturating_abs();
+                *to = (*to).min(rows.saturating_add(j.wrapping_sub(loc.j).saturating_abs()));
+            }
+        }
+        // There is none, or it is too far away for a number.
+        let is_far = to.iter().fold(false, |far, &n| far | (n > MAX_INT));
+        if is_far { Err(BailOut::Number) } else { DONE }
+    }
+
     /// Whether the patch in the slot `a` has a location in the row `b`.
     IN_ROWS |m, _, step| {
         let shape = m.memory.patches.shape(&m.memory.patches.get(m.slots[usize::from(step.a)]));

@@ -42,6 +42,8 @@ enum Lane {
     Element(u32, Type),
     /// A value that is the same for all lanes, in a slot.
     Whole(u32, Type),
+    /// What an inner `apply` gives, a tuple of integers. It is found as the largest or the smallest of them.
+    Results(Id),
 }
 
 /// The place of an instruction's value.
@@ -94,6 +96,8 @@ struct Builder<'l, 'f> {
     spread: FxHashMap<(u32, Part), u32>,
     /// Loop-invariant sets of one location that nothing has needed so far.
     unmade: FxHashMap<Id, &'f Instruction>,
+    /// The inner loops whose results are not found one by one.
+    applied: FxHashMap<Id, &'f Instruction>,
     columns: u32,
 }
 
@@ -127,7 +131,7 @@ impl Lane {
             Lane::Cell(numbers) => same(numbers),
             Lane::Sign(sign, number) => same(&[*sign, *number]),
             Lane::Tuple(items) => items.iter().all(Lane::is_same),
-            Lane::Element(..) => false,
+            Lane::Element(..) | Lane::Results(_) => false,
             Lane::Whole(..) => true,
         }
     }
@@ -160,6 +164,7 @@ pub(crate) fn build(
         made_in: FxHashMap::default(),
         spread: FxHashMap::default(),
         unmade: FxHashMap::default(),
+        applied: FxHashMap::default(),
         columns: 0,
     };
     let made = builder.build(body, element, scalar_kernel);
@@ -384,6 +389,10 @@ impl<'f> Builder<'_, 'f> {
         }
         let arguments = arguments?;
         match instruction.op {
+            Op::Call(Primitive::Apply) if instruction.ty == Type::tuple_of(Type::Int) => {
+                self.applied.insert(instruction.id, instruction);
+                Some(Lane::Results(instruction.id))
+            }
             Op::Call(primitive) if !instruction.regions.is_empty() => {
                 self.inner_loop(instruction, primitive, &arguments)
             }
@@ -465,7 +474,7 @@ impl<'f> Builder<'_, 'f> {
         Some(())
     }
 
-    /// Vectorises an inner loop over elements that are the same for all lanes.
+    /// Vectorises an inner loop over elements that are the same for all lanes. Of `apply`, for the outermost result.
     fn inner_loop(
         &mut self,
         instruction: &'f Instruction,

@@ -117,8 +117,9 @@ impl Order {
 /// be replaced by equal ones.
 pub(crate) struct Observed<'i, 'f> {
     index: &'i Index<'f>,
-    /// What is known, by id: of sets, and of tuples of sets' elements or what holds such tuples.
-    known: [Vec<Option<bool>>; 2],
+    /// What is known, by id: of sets, of tuples of the elements of patches or what holds such tuples, and of tuples of
+    /// other sets' elements.
+    known: [Vec<Option<bool>>; 3],
     /// Whether cells that are painted over each other see their order.
     by_paint: bool,
 }
@@ -127,18 +128,21 @@ impl<'i, 'f> Observed<'i, 'f> {
     pub(crate) fn new(index: &'i Index<'f>, by_paint: bool) -> Self {
         Self {
             index,
-            known: [vec![None; index.len()], Vec::new()],
+            known: [vec![None; index.len()], Vec::new(), Vec::new()],
             by_paint,
         }
     }
 
     /// Whether a use of this value sees the order.
     pub(crate) fn of(&mut self, id: Id) -> bool {
-        self.within(id, false)
+        let ty = &self.index.definition(id).ty;
+        let of_cells = matches!(ty.element(), Some(Type::Pair | Type::Cell));
+        self.within(id, false, of_cells)
     }
 
-    /// The same of a value that is made of a tuple, or of a set of tuples, if `of_tuples`.
-    fn within(&mut self, id: Id, of_tuples: bool) -> bool {
+    /// The same of a value that is made of a tuple, or of a set of tuples, if `of_tuples`. If `of_cells`, the order is that
+    /// of the elements of each patch.
+    fn within(&mut self, id: Id, of_tuples: bool, of_cells: bool) -> bool {
         let index = self.index;
         let ty = &index.definition(id).ty;
         let is_tuple = match ty {
@@ -146,20 +150,29 @@ impl<'i, 'f> Observed<'i, 'f> {
             Type::Set(element) => of_tuples && holds_tuples(element),
             _ => false,
         };
-        let known = &mut self.known[usize::from(is_tuple)];
+        let kind = match (is_tuple, of_cells) {
+            (false, _) => 0,
+            (true, true) => 1,
+            (true, false) => 2,
+        };
+        let known = &mut self.known[kind];
         known.resize(index.len(), None);
         if let Some(known) = known[id.index()] {
             return known;
         }
-        let is_set = matches!(ty, Type::Set(_));
         let found = index
             .users(id)
-            .any(|user| self.used(user, is_tuple, is_set));
-        self.known[usize::from(is_tuple)][id.index()] = Some(found);
+            .any(|user| self.used(user, ty, is_tuple, of_cells));
+        self.known[kind][id.index()] = Some(found);
         found
     }
 
-    fn used(&mut self, user: &User<'f>, is_tuple: bool, is_set: bool) -> bool {
+    fn used(&mut self, user: &User<'f>, ty: &Type, is_tuple: bool, of_cells: bool) -> bool {
+        let of_cells = match ty {
+            _ if is_tuple => of_cells,
+            Type::Indices | Type::Object | Type::Patch => true,
+            _ => false,
+        };
         let (Some(by), Role::Argument(at)) = (user.by, user.role) else {
             // Of a loop, the result has the elements of what its region gives.
             let goes_on = user.by.filter(|by| match by.op {
@@ -168,13 +181,14 @@ impl<'i, 'f> Observed<'i, 'f> {
                     matches!(facts.body, Some(Body::Merged | Body::Collected))
                 }),
             });
-            return goes_on.is_none_or(|by| self.within(by.id, is_tuple));
+            return goes_on.is_none_or(|by| self.within(by.id, is_tuple, of_cells));
         };
         let given = by
             .regions
             .iter()
             .filter_map(|region| region.parameters.get(at));
-        if given.map(|(id, _)| *id).any(|id| self.within(id, is_tuple)) {
+        let mut given = given.map(|(id, _)| *id);
+        if given.any(|id| self.within(id, is_tuple, of_cells)) {
             return true;
         }
         if by.checked && (!is_tuple || !by.regions.is_empty()) {
@@ -182,16 +196,16 @@ impl<'i, 'f> Observed<'i, 'f> {
         }
         match by.use_of(at) {
             // Tuples that differ only in their order are one element or two.
-            Use::Counted => is_tuple && is_set,
-            // Of a tuple, the last cell at a location is seen.
-            Use::Painted { object, .. } => object && (is_tuple || self.by_paint),
+            Use::Counted => is_tuple && matches!(ty, Type::Set(_)),
+            // Of a tuple, the last cell at a location is seen. A patch has one there.
+            Use::Painted { object, .. } => object && (is_tuple && !of_cells || self.by_paint),
             _ => match &by.ty {
-                Type::Indices | Type::Object | Type::Patch => self.within(by.id, is_tuple),
+                Type::Indices | Type::Object | Type::Patch => self.within(by.id, is_tuple, of_cells),
                 Type::Set(_) if !is_tuple || by.primitive().is_some_and(joins) => {
-                    self.within(by.id, is_tuple)
+                    self.within(by.id, is_tuple, of_cells)
                 }
                 Type::Tuple(_) | Type::Fixed(_) if by.primitive().is_none_or(joins) => {
-                    self.within(by.id, is_tuple)
+                    self.within(by.id, is_tuple, of_cells)
                 }
                 _ if is_tuple => !by.primitive().is_some_and(measures),
                 _ => by.primitive().is_none_or(observes),
@@ -264,11 +278,11 @@ pub(crate) fn mixed(index: &Index<'_>) -> Vec<bool> {
     }
     // What holds a mixed tuple is mixed too.
     if !mixed.is_empty() {
-        for (mixed, known) in mixed
-            .iter_mut()
-            .zip(observed.iter().flat_map(|one| &one.known[1]))
-        {
-            *mixed |= *known == Some(false);
+        let known = observed.iter().flat_map(|one| &one.known[1..]);
+        for known in known {
+            for (mixed, known) in mixed.iter_mut().zip(known) {
+                *mixed |= *known == Some(false);
+            }
         }
     }
     mixed

@@ -61,9 +61,24 @@ impl Builder<'_, '_> {
             (P::Sign, &[Lane::Pair(_)]) => self.each(&ops::SIGN, 0, arguments)?,
             (P::Maximum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MAXIMUM, &pair)?),
             (P::Minimum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MINIMUM, &pair)?),
+            (P::Maximum | P::Minimum, [Lane::Results(id)]) => {
+                let applied = *self.applied.get(id)?;
+                let container = self.operand(&applied.arguments[0])?;
+                let key = if primitive == P::Maximum {
+                    P::Valmax
+                } else {
+                    P::Valmin
+                };
+                self.inner_loop(applied, key, &[container])?
+            }
             (P::Manhattan, &[Lane::Single([a, b]), Lane::Single([c, d])]) => {
                 Lane::Int(self.step(&ops::DISTANCE, &[a, b, c, d])?)
             }
+            (
+                P::Manhattan,
+                [Lane::Whole(patch, of), Lane::Single(loc)]
+                | [Lane::Single(loc), Lane::Whole(patch, of)],
+            ) if is_patch(of) => self.step_on(&ops::NEAREST, *patch, loc)?,
             (
                 P::Hmatching | P::Vmatching,
                 [Lane::Whole(patch, of), Lane::Single([i, j])]
