@@ -14,9 +14,12 @@ use super::memory::Memory;
 use super::program::{Code, Region};
 use super::slot::{At, Slot};
 use arc_dsl::{
-    Container, ContainerKind, ErrorKind, Identity, Interpreter, Primitive, Value, sorted_places,
+    Container, ContainerKind, ErrorKind, Identity, Interpreter, Primitive, Value, hash,
+    sorted_places,
 };
 use arc_form::Type;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 /// An end of a set in the order of Python.
 #[derive(Clone, Copy)]
@@ -251,9 +254,27 @@ impl Machine {
             None => (*self.are_copied.get(slot as usize)?)?,
         };
         let element = ty.element()?;
-        let values = elements.iter().map(|slot| self.value(&element, *slot));
-        let values: Vec<Value> = values.collect::<Result<_, _>>().ok()?;
-        Some(Value::places_known(&values, is_copied))
+        let hashes = elements.iter().map(|slot| self.hash(&element, *slot));
+        Some(hash::runs(&hashes.collect::<Option<Vec<_>>>()?, is_copied))
+    }
+
+    /// The hash of a value in Python.
+    fn hash(&self, ty: &Type, slot: Slot) -> Option<u64> {
+        let of_tuple = |hashes: Option<SmallVec<[u64; 8]>>| Some(hash::tuple(hashes?.into_iter()));
+        let elements = || self.memory.lists.get(slot).iter();
+        match ty {
+            Type::Int => Some(hash::integer(slot.int())),
+            Type::Pair => Some(hash::loc(slot.loc())),
+            Type::Cell => Some(hash::cell(slot.cell())),
+            Type::Fixed(items) => {
+                let items = elements().zip(items.iter());
+                of_tuple(items.map(|(one, ty)| self.hash(ty, *one)).collect())
+            }
+            Type::Tuple(element) => {
+                of_tuple(elements().map(|one| self.hash(element, *one)).collect())
+            }
+            _ => Some(self.value(ty, slot).ok()?.python_hash()),
+        }
     }
 
     /// Leaves open which of these on the stack is the value of the step, if it need not be known yet.
@@ -317,22 +338,23 @@ impl Machine {
         end: End,
     ) -> Result<Slot, BailOut> {
         let base = self.push_elements(ty, at)?;
-        let all = self.stack.split_off(base);
-        let are_all = wanted.len() == all.len();
+        let are_all = wanted.len() == self.stack.len() - base;
         // Which one is first of all is sooner found than which one is of some.
         if (wanted.len() <= MOST_OPEN || !are_all)
             && let BailOut::Choice = self.leave_open(wanted.clone())
         {
+            self.stack.truncate(base);
             return Err(BailOut::Choice);
         }
         self.known.asked += 1;
-        let is_wanted =
-            |m: &Self, element: &Slot| are_all || m.stack[wanted.clone()].contains(element);
+        let slots = |m: &Self| m.stack[wanted.clone()].iter().copied().collect();
+        let some: Option<FxHashSet<Slot>> = (!are_all).then(|| slots(self));
+        let is_wanted = |slot: &Slot| some.as_ref().is_none_or(|some| some.contains(slot));
         if !self.known.places.contains_key(&at.into())
-            && let Some(known) = self.places_known(code, at, ty, &all)
+            && let Some(known) = self.places_known(code, at, ty, &self.stack[base..])
         {
-            let found = known.iter().zip(&all);
-            let found = || found.clone().filter(|(_, one)| is_wanted(self, one));
+            let found = known.iter().zip(&self.stack[base..]);
+            let found = || found.clone().filter(|(_, one)| is_wanted(one));
             let best = match end {
                 End::First => found().min_by_key(|((_, last), _)| *last),
                 End::Last => found().max_by_key(|((first, _), _)| *first),
@@ -347,9 +369,10 @@ impl Machine {
                 return Ok(*best);
             }
         }
+        self.stack.truncate(base);
         let list = self.in_order(code, at, ty)?;
         let in_order = self.memory.lists.get(list).iter();
-        let mut in_order = in_order.filter(|element| is_wanted(self, element));
+        let mut in_order = in_order.filter(|element| is_wanted(element));
         let found = match end {
             End::First => in_order.next(),
             End::Last => in_order.next_back(),

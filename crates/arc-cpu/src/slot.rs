@@ -7,7 +7,7 @@ use arc_dsl::{Cell, Loc};
 ///
 /// The encoding of scalars preserves their order. The slot 0 is a value of every type that lies in memory: the
 /// empty grid, patch or container.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Slot(pub(crate) i64);
 
 /// The number of a slot.

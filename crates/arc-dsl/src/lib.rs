@@ -27,6 +27,7 @@
 //!   and for the typed dialect `dialect` and `typed`;
 //! - programs: `program`, `interpreter`, `budget` (limits and their use), `bounds` (checks of results against the
 //!   limits), `sizes`, `error`;
+//! - for evaluators that hold values in other ways: [`hash`];
 //! - for tests: [`generate`], `reads`.
 
 mod bounds;
@@ -36,6 +37,7 @@ mod dialect;
 mod error;
 pub mod generate;
 mod grid;
+pub mod hash;
 mod interpreter;
 mod literal;
 mod patch;

@@ -31,7 +31,7 @@ use crate::value::digest::digest;
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
 use crate::value::set_table::Table;
-use crate::value::sets::order::{Built, Element, Order, numbered, weight_of};
+use crate::value::sets::order::{Built, Element, Order, numbered, python_hash, weight_of};
 
 /// The largest integer that a program may hold: integers lie in `-MAX_INT..=MAX_INT`, and one beyond that is
 /// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits in 32 bits.
@@ -359,12 +359,10 @@ impl Value {
         self.as_container()?.places()
     }
 
-    /// What is known of the order of a set of these elements, all different, in whatever order they were added one by one,
-    /// or of the copy of such a set: for each the least and the greatest place that it may have. One is before another if
-    /// its greatest place is less than the other's least.
+    /// Its hash in Python.
     #[must_use]
-    pub fn places_known(elements: &[Value], is_copied: bool) -> Vec<(u32, u32)> {
-        set_table::runs(&Value::hashes(elements), is_copied)
+    pub fn python_hash(&self) -> u64 {
+        python_hash(self)
     }
 
     /// The copy of a set that Python makes of it; nothing for other values.

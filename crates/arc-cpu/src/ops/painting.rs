@@ -18,7 +18,7 @@ use crate::program::{Code, Step};
 use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
-use arc_dsl::{Cell, Loc, Object, Primitive};
+use arc_dsl::{Cell, Loc, Object, Primitive, hash};
 use arc_form::Type;
 
 /// From this many rows on, a patch is painted on all rows of the grid at once.
@@ -267,7 +267,8 @@ fn paint_in_order(
         cells.extend(std::iter::from_fn(|| all.next(&m.memory)));
     }
     let cells = Object::new(cells);
-    let known = cells.places_known(is_copied);
+    let hashes: Vec<u64> = cells.as_slice().iter().copied().map(hash::cell).collect();
+    let known = hash::runs(&hashes, is_copied);
     let tile = m.tile(step.a);
     let (height, width) = (tile.height as i32, tile.width as i32);
     let open_at = |loc: Loc| {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::ptr;
 
 use arc_isa::{ContainerKind, Primitive, Type};
 
@@ -229,8 +230,21 @@ pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResu
         return merge_patches(cx, patches, Built::Merged(containers.value.clone()));
     }
     let mut all = cx.collector(containers.kind);
+    // A repeated grid has the same rows each time.
+    let (mut last, mut rows) = (None, Vec::new());
     for container in containers.iter() {
-        merge_into(cx, &mut all, &container)?;
+        let Items::Rows(grid) = inner(&container)?.items else {
+            merge_into(cx, &mut all, &container)?;
+            continue;
+        };
+        if last != Some(ptr::from_ref(grid)) {
+            last = Some(ptr::from_ref(grid));
+            rows.clear();
+            rows.extend(inner(&container)?.iter_stored().map(Cow::into_owned));
+        }
+        for row in &rows {
+            all.push(cx, row.clone())?;
+        }
     }
     all.finish(cx)
 }

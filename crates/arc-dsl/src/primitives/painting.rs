@@ -7,6 +7,7 @@ use super::patches::{shift, shifted};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
+use crate::hash;
 use crate::patch::{Cell, Loc, Object};
 use crate::types::{Patch, as_patch};
 use crate::value::Value;
@@ -64,7 +65,8 @@ fn in_order<'a>(grid: &Grid, obj: Patch<'a>) -> Cow<'a, [Cell]> {
 /// The cells of an object, those at one location in the order of iteration, if that is known without building their set
 /// again.
 fn in_known_order(grid: &Grid, object: &Object) -> Option<Vec<Cell>> {
-    let known = object.places_known(object.order().ends_copied()?);
+    let hashes: Vec<u64> = object.as_slice().iter().copied().map(hash::cell).collect();
+    let known = hash::runs(&hashes, object.order().ends_copied()?);
     let cells = object.as_slice();
     let mut counts = vec![0u32; grid.cells().len()];
     for at in cells.iter().filter_map(|cell| grid.offset(cell.loc)) {

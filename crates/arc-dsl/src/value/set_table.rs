@@ -21,7 +21,8 @@ pub(crate) fn address(number: u64) -> u64 {
 
 /// The hash of an integer; that of -1 is -2, since -1 stands for an error in C.
 #[inline]
-pub(crate) const fn integer(n: i32) -> u64 {
+#[must_use]
+pub const fn integer(n: i32) -> u64 {
     // No 32-bit integer reaches the modulus.
     let n = if n == -1 { -2 } else { n };
     n as i64 as u64
@@ -49,7 +50,8 @@ const fn with_length(hash: u64, length: u64) -> u64 {
 
 /// The hash of a tuple, given those of its elements.
 #[inline]
-pub(crate) fn tuple(elements: impl ExactSizeIterator<Item = u64>) -> u64 {
+#[must_use]
+pub fn tuple(elements: impl ExactSizeIterator<Item = u64>) -> u64 {
     let length = elements.len() as u64;
     with_length(elements.fold(PRIME_5, with_element), length)
 }
@@ -73,7 +75,8 @@ pub(crate) fn place(loc: Loc, side: usize) -> Option<usize> {
 
 /// The hash of a pair of integers.
 #[inline]
-pub(crate) fn loc(loc: Loc) -> u64 {
+#[must_use]
+pub fn loc(loc: Loc) -> u64 {
     static KNOWN: [u64; AREA] = {
         let (mut all, mut at) = ([0; AREA], 0);
         while at < AREA {
@@ -90,7 +93,8 @@ pub(crate) fn loc(loc: Loc) -> u64 {
 
 /// The hash of a cell.
 #[inline]
-pub(crate) fn cell(cell: Cell) -> u64 {
+#[must_use]
+pub fn cell(cell: Cell) -> u64 {
     pair(integer(cell.colour), loc(cell.loc))
 }
 
@@ -191,77 +195,150 @@ fn slots_of(count: usize, is_copied: bool) -> usize {
     }
 }
 
-/// A slot in which an element may be put, the number of the element, the rest of its hash, and whether its next place is
-/// counted.
-type TableEntry = (usize, u32, u64, bool);
+/// Another place of an element than that of its hash.
+struct Elsewhere {
+    element: u32,
+    slot: usize,
+    /// The rest of its hash.
+    rest: u64,
+    /// Whether its next place is counted.
+    is_counted: bool,
+}
 
-/// What is known of the order of a set to which elements with these hashes were added one by one, in whatever order: for
-/// each of them the first and the last slot at which the run of slots may begin in which it lies. One element is before
-/// another if its last such slot is before the other's first.
+/// The runs of filled slots of a table.
+struct Runs {
+    /// How many elements may be put in each slot.
+    counts: Vec<u8>,
+    /// How far before each slot its run begins; the most stands for as far or further.
+    behind: Vec<u8>,
+    /// A bit for each slot whose elements may find all those taken that they look at.
+    leaves: Vec<u64>,
+    elsewhere: Vec<Elsewhere>,
+}
+
+/// The bit of a slot.
+#[inline]
+fn bit(bits: &[u64], slot: usize) -> bool {
+    bits[slot / 64] >> (slot % 64) & 1 != 0
+}
+
+impl Runs {
+    /// Counts an element in a slot; nothing if there are too many.
+    #[inline]
+    fn add(&mut self, slot: usize) -> Option<()> {
+        self.counts[slot] = self.counts[slot].checked_add(1)?;
+        Some(())
+    }
+
+    /// Counts an element at the place behind this one, too.
+    fn add_next(&mut self, element: u32, slot: usize, rest: u64) -> Option<()> {
+        let rest = rest >> 5;
+        let slot = slot.wrapping_mul(5).wrapping_add(1 + rest as usize) & (self.counts.len() - 1);
+        self.elsewhere.push(Elsewhere {
+            element,
+            slot,
+            rest,
+            is_counted: false,
+        });
+        self.add(slot)
+    }
+
+    /// Finds where the runs begin, and whose elements may leave them.
+    fn find(&mut self) {
+        let (mut start, mut end) = (0, 0);
+        for slot in 0..self.counts.len() {
+            if slot >= end {
+                self.end(start, end);
+                (start, end) = (slot, slot);
+            }
+            self.behind[slot] = (slot - start).min(u8::MAX.into()) as u8;
+            end += usize::from(self.counts[slot]);
+        }
+        self.end(start, end);
+    }
+
+    fn end(&mut self, start: usize, end: usize) {
+        let last = self.counts.len() - 1;
+        if end - start <= 1 + IN_A_ROW && end + IN_A_ROW <= last {
+            return;
+        }
+        for slot in start..end.min(last + 1) {
+            let reach = if slot + IN_A_ROW <= last { IN_A_ROW } else { 0 };
+            let leaves = self.counts[slot] > 0 && end - slot > 1 + reach;
+            self.leaves[slot / 64] |= u64::from(leaves) << (slot % 64);
+        }
+    }
+
+    /// Where the run of a slot begins.
+    #[inline]
+    fn start(&self, mut slot: usize) -> u32 {
+        while self.behind[slot] == u8::MAX {
+            slot -= usize::from(u8::MAX);
+        }
+        slot as u32 - u32::from(self.behind[slot])
+    }
+}
+
+/// What is known of the order of a set to which elements with these hashes, all different, were added one by one, in
+/// whatever order, or of the copy of such a set: for each of them the first and the last slot at which the run of slots
+/// may begin in which it lies. One element is before another if its last such slot is before the other's first.
 ///
 /// This is linear probing: each run of slots with as many elements as slots is filled by these, whichever comes first. An
 /// element that may find the slots behind its first one taken is counted at its next place too, so that no run is shorter
 /// than it can be.
-pub(crate) fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
-    let mask = slots_of(hashes.len(), is_copied) - 1;
-    let all = (0..).zip(hashes);
-    let mut entries: Vec<TableEntry> = all
-        .map(|(at, hash)| (*hash as usize & mask, at, *hash, false))
-        .collect();
-    while entries.len() <= 2 * hashes.len() {
-        entries = by_slot(&entries, mask + 1);
-        let mut more = Vec::new();
-        let mut runs = vec![(u32::MAX, 0); hashes.len()];
-        let mut first = 0;
-        while first < entries.len() {
-            let start = entries[first].0;
-            let mut next = first + 1;
-            while next < entries.len() && entries[next].0 < start + next - first {
-                next += 1;
-            }
-            let end = start + next - first;
-            for (slot, at, rest, is_counted) in &mut entries[first..next] {
-                let run = &mut runs[*at as usize];
-                *run = (run.0.min(start as u32), run.1.max(start as u32));
-                let reach = if *slot + IN_A_ROW <= mask {
-                    IN_A_ROW
-                } else {
-                    0
-                };
-                if end - *slot > 1 + reach && !*is_counted {
-                    *is_counted = true;
-                    let rest = *rest >> 5;
-                    let slot = slot.wrapping_mul(5).wrapping_add(1 + rest as usize) & mask;
-                    more.push((slot, *at, rest, false));
-                }
-            }
-            first = next;
-        }
-        if more.is_empty() {
-            return runs;
-        }
-        entries.append(&mut more);
-    }
-    vec![(0, u32::MAX); hashes.len()]
+#[must_use]
+pub fn runs(hashes: &[u64], is_copied: bool) -> Vec<(u32, u32)> {
+    known_runs(hashes, is_copied).unwrap_or_else(|| vec![(0, u32::MAX); hashes.len()])
 }
 
-/// The entries in the order of their slots, which come first in them.
-fn by_slot(entries: &[TableEntry], slots: usize) -> Vec<TableEntry> {
-    let mut ends = vec![0; slots];
-    for (slot, ..) in entries {
-        ends[*slot] += 1;
+fn known_runs(hashes: &[u64], is_copied: bool) -> Option<Vec<(u32, u32)>> {
+    let slots = slots_of(hashes.len(), is_copied);
+    let first = |hash: &u64| *hash as usize & (slots - 1);
+    let mut runs = Runs {
+        counts: vec![0; slots],
+        behind: vec![0; slots],
+        leaves: vec![0; slots.div_ceil(64)],
+        elsewhere: Vec::new(),
+    };
+    for hash in hashes {
+        runs.add(first(hash))?;
     }
-    let mut end = 0;
-    for count in &mut ends {
-        end += *count;
-        *count = end;
+    let mut counted = runs.leaves.clone();
+    loop {
+        runs.find();
+        let known = runs.elsewhere.len();
+        if runs.leaves != counted {
+            for (element, hash) in (0..).zip(hashes) {
+                let slot = first(hash);
+                if bit(&runs.leaves, slot) && !bit(&counted, slot) {
+                    runs.add_next(element, slot, *hash)?;
+                }
+            }
+            counted.clone_from(&runs.leaves);
+        }
+        for at in 0..known {
+            let other = &mut runs.elsewhere[at];
+            if !other.is_counted && bit(&runs.leaves, other.slot) {
+                other.is_counted = true;
+                let (element, slot, rest) = (other.element, other.slot, other.rest);
+                runs.add_next(element, slot, rest)?;
+            }
+        }
+        if runs.elsewhere.len() == known {
+            break;
+        }
+        if runs.elsewhere.len() > hashes.len() {
+            return None;
+        }
     }
-    let mut sorted = entries.to_vec();
-    for entry in entries.iter().rev() {
-        ends[entry.0] -= 1;
-        sorted[ends[entry.0]] = *entry;
+    let starts = hashes.iter().map(|hash| runs.start(first(hash)));
+    let mut all: Vec<(u32, u32)> = starts.map(|start| (start, start)).collect();
+    for other in &runs.elsewhere {
+        let start = runs.start(other.slot);
+        let run = &mut all[other.element as usize];
+        *run = (run.0.min(start), run.1.max(start));
     }
-    sorted
+    Some(all)
 }
 
 /// Which of the elements that have these is iterated at a place, if it is the same one whatever the order of adding.

@@ -10,7 +10,6 @@ use std::hash::{Hash, Hasher};
 use crate::budget::ELEMENT_BYTES;
 use crate::literal::write_set;
 use crate::patch::{Cell, Loc};
-use crate::value::set_table;
 use bitmaps::by_bitmap;
 use order::{Built, By, Order};
 
@@ -164,18 +163,6 @@ sorted_set! {
 sorted_set! {
     /// A set of coloured locations, which ascend by colour, row and column.
     Object of Cell, by sorted_cells, AddedCells
-}
-
-impl Object {
-    /// What is known of the order of its cells, [as of that of values](crate::Value::places_known).
-    pub fn places_known(&self, is_copied: bool) -> Vec<(u32, u32)> {
-        let hashes: Vec<u64> = self
-            .items
-            .iter()
-            .map(|cell| set_table::cell(*cell))
-            .collect();
-        set_table::runs(&hashes, is_copied)
-    }
 }
 
 /// The items without spare capacity that would not be counted: each item counts as an element, which is more than it

@@ -933,7 +933,7 @@ impl Element for Value {
 }
 
 /// The hash of a value in Python.
-fn python_hash(value: &Value) -> u64 {
+pub(crate) fn python_hash(value: &Value) -> u64 {
     match value {
         Value::Nothing => set_table::NONE,
         Value::Bool(truth) => set_table::integer((*truth).into()),
