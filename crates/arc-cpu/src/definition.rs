@@ -31,7 +31,7 @@ pub(crate) struct Definition {
     /// The region of a loop.
     pub(crate) region: u32,
     /// Which arguments of the code it takes. Those of a loop are its containers, the parameters of its region and the
-    /// result of that.
+    /// result of that; those of rounds are their number, the first value, the parameter and the result.
     pub(crate) arguments: Range<u32>,
 }
 
@@ -42,6 +42,8 @@ pub(crate) enum How {
     Call(Primitive),
     /// By a primitive that calls a region.
     Loop(Primitive),
+    /// By so many rounds of a region.
+    Iterate,
     /// It is a set of some elements of another set, in the order of that.
     Kept,
     /// It is the item of this index of a tuple.
@@ -78,8 +80,13 @@ pub(crate) enum Choice {
 /// For each colour's number the cells that may have it, of those whose colour is open.
 pub(crate) type Open = Box<[Bits; 16]>;
 
-/// How often one evaluation builds values again: then the reference is faster.
-pub(crate) const MOST_ORDERS: u32 = 64;
+/// What one evaluation may spend on building values again: then the reference is faster. What is too large for a patch
+/// costs one, a set for its order more.
+pub(crate) const MOST_ORDERS: u32 = 256;
+pub(crate) const ORDER: u32 = 4;
+
+/// Of how many rounds a value may be that is built again.
+pub(crate) const MOST_ROUNDS: i32 = 64;
 
 /// Whether values of the type are sets or contain sets.
 pub(crate) fn has_sets(ty: &Type) -> bool {

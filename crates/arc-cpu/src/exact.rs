@@ -7,15 +7,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bail_out::BailOut;
-use super::definition::{Argument, Choice, Definition, How, has_one_order, has_sets, is_set};
+use super::definition::{
+    Argument, Choice, Definition, How, MOST_ROUNDS, ORDER, has_one_order, has_sets, is_set,
+};
 use super::elements::len;
 use super::machine::Machine;
 use super::memory::Memory;
 use super::program::{Code, Region};
 use super::slot::{At, Slot};
+use crate::planes::SIDE;
 use arc_dsl::{
-    Container, ContainerKind, ErrorKind, Identity, Interpreter, Primitive, Value, hash,
-    sorted_places,
+    Container, ContainerKind, ErrorKind, Identity, Indices, Interpreter, Loc, Object, Primitive,
+    Value, hash, sorted_places,
 };
 use arc_form::Type;
 use rustc_hash::FxHashSet;
@@ -391,7 +394,7 @@ impl Machine {
             return Ok(value.clone());
         }
         self.known.asked += 1;
-        self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
+        self.orders_left = self.orders_left.checked_sub(ORDER).ok_or(BailOut::Order)?;
         let spent = (self.fuel, self.calls);
         let value = self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)));
         (self.fuel, self.calls) = spent;
@@ -399,26 +402,34 @@ impl Machine {
     }
 
     /// Builds the value of the steps to which this one belongs by the reference. Returns its slot, and the step behind
-    /// them.
+    /// them. If the value is too large for a patch, `is_clipped`, what its uses see of it.
     pub(crate) fn build_again(
         &mut self,
         code: &Code,
         step: u32,
+        is_clipped: bool,
     ) -> Result<(u32, Slot, u32), BailOut> {
-        self.known.asked += 1;
-        self.orders_left = self.orders_left.checked_sub(1).ok_or(BailOut::Order)?;
+        let cost = if is_clipped { 1 } else { ORDER };
+        self.known.asked += u32::from(!is_clipped);
+        self.orders_left = self.orders_left.checked_sub(cost).ok_or(BailOut::Order)?;
         // The limit of steps is that of the program as it was lowered.
         let spent = (self.fuel, self.calls);
         let around = |one: &&Definition| one.steps.contains(&step);
         let definition = code.definitions.iter().find(around).ok_or(BailOut::Order)?;
-        let value = self.among_known(|m| m.build(code, definition, None))?;
-        (self.fuel, self.calls) = spent;
-        if !definition.is_typed {
+        if !definition.is_typed || is_clipped && !definition.is_clipped {
             return Err(BailOut::Order);
         }
+        let value = self.among_known(|m| m.build(code, definition, None))?;
+        (self.fuel, self.calls) = spent;
         if definition.within == 0 {
             self.known.body.insert(definition.slot, value.clone());
         }
+        let value = if is_clipped {
+            self.known.has_dropped = true;
+            clipped(&value).ok_or(BailOut::Patch)?
+        } else {
+            value
+        };
         let slot = self.put(&value, &code.types[definition.ty as usize])?;
         Ok((definition.slot, slot, definition.steps.end))
     }
@@ -533,6 +544,21 @@ impl Machine {
                 Value::tuple(elements.collect::<Result<_, _>>()?)
             }
             (How::Loop(primitive), ..) => self.run_again(code, definition, primitive)?,
+            (How::Iterate, [rounds, first, Argument::Slot(parameter, _), result], _)
+                if code.is_all_calls(definition.region, result) =>
+            {
+                let rounds = self.exact(code, rounds)?.as_int();
+                let rounds = rounds.filter(|rounds| *rounds <= MOST_ROUNDS);
+                let mut value = self.exact(code, first)?;
+                for _ in 0..rounds.ok_or(BailOut::Order)? {
+                    let known = self.known.regions.len();
+                    self.known.regions.push((*parameter, value));
+                    let made = self.result_by_calls(code, definition.region, result);
+                    self.known.regions.truncate(known);
+                    value = made?;
+                }
+                value
+            }
             (How::Item(at), [tuple], _) => {
                 let tuple = self.exact(code, tuple)?;
                 let items = tuple.as_container().ok_or(BailOut::Order)?;
@@ -548,6 +574,20 @@ impl Machine {
 
     fn all_exact(&mut self, code: &Code, arguments: &[Argument]) -> Result<Vec<Value>, BailOut> {
         arguments.iter().map(|one| self.exact(code, one)).collect()
+    }
+
+    /// The result of a region that has nothing but calls, built by these without running it.
+    fn result_by_calls(
+        &mut self,
+        code: &Code,
+        region: u32,
+        result: &Argument,
+    ) -> Result<Value, BailOut> {
+        let (outer, depth) = (self.known.skipped, self.known.depth);
+        self.known.skipped = region;
+        let value = self.exact(code, result);
+        (self.known.skipped, self.known.depth) = (outer, depth);
+        value
     }
 
     /// Runs a loop again, over its elements in the order of Python.
@@ -586,13 +626,7 @@ impl Machine {
                 slots.push((*slot as usize, *value, &code.types[*ty as usize]));
                 m.known.regions.push((*slot, (*value).clone()));
             }
-            let built = is_skipped.then(|| {
-                let (outer, depth) = (m.known.skipped, m.known.depth);
-                m.known.skipped = definition.region;
-                let value = m.exact(code, result);
-                (m.known.skipped, m.known.depth) = (outer, depth);
-                value
-            });
+            let built = is_skipped.then(|| m.result_by_calls(code, definition.region, result));
             let value = if let Some(Ok(value)) = built {
                 value
             } else {
@@ -695,6 +729,23 @@ fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, BailOut> {
         ErrorKind::DivisionByZero => BailOut::DivisionByZero,
         ErrorKind::Limit(_) => BailOut::Order,
         _ => BailOut::Fails,
+    })
+}
+
+/// What the uses of a clipped patch see of it.
+fn clipped(value: &Value) -> Option<Value> {
+    let side = 0..SIDE as i32;
+    let is_seen = |loc: Loc| side.contains(&loc.i) && side.contains(&loc.j);
+    Some(match value {
+        Value::Indices(locs) => {
+            let locs = locs.as_slice().iter().copied();
+            Indices::new(locs.filter(|loc| is_seen(*loc)).collect()).into()
+        }
+        Value::Object(cells) => {
+            let cells = cells.as_slice().iter().copied();
+            Object::new(cells.filter(|cell| is_seen(cell.loc)).collect()).into()
+        }
+        _ => return None,
     })
 }
 

@@ -49,8 +49,8 @@ impl Machine {
         Ok(self.get(region.result))
     }
 
-    /// What a region gives of which this step failed: if only the order of a set was missing, the step is repeated by the
-    /// reference and the region goes on.
+    /// What a region gives of which this step failed: if only the order of a set was missing, or room for what no use of a
+    /// patch sees, the step is repeated by the reference and the region goes on.
     #[cold]
     #[inline(never)]
     fn fail(
@@ -72,9 +72,10 @@ impl Machine {
                 },
             );
         }
-        if bail_out == BailOut::Order {
+        let is_too_large = matches!(bail_out, BailOut::Patch | BailOut::Grid);
+        if bail_out == BailOut::Order || is_too_large {
             let failed = self.failed.take();
-            match self.build_again(code, step) {
+            match self.build_again(code, step, is_too_large) {
                 Ok((slot, value, start)) => {
                     self.failed = None;
                     self.slots[slot as usize] = value;

@@ -438,6 +438,7 @@ impl Lowering {
                 let number = self.regions(1);
                 let origin = self.origin;
                 self.region(&instruction.regions[0], number, Some(ty))?;
+                self.looped = number;
                 self.origin = origin;
                 self.push_to(steps, to.0, &basics::ITERATE, |step| {
                     (step.a, step.b) = (rounds, from);

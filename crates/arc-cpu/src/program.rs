@@ -161,6 +161,8 @@ pub(crate) struct Ending {
     pub(crate) inner: u32,
     /// The number of the type of the elements, if they are sorted.
     pub(crate) element: u32,
+    /// Whether it unites patches, of which it needs none that is empty.
+    pub(crate) is_union: bool,
 }
 
 /// A column that is filled from the elements.

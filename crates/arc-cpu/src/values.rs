@@ -279,7 +279,12 @@ impl Machine {
             Type::Set(element) | Type::Tuple(element) => {
                 let slots = memory.lists.get(slot);
                 take(1 + slots.len())?;
-                if are_weighed(element) {
+                if let Type::Fixed(items) = &**element
+                    && !items.iter().any(are_weighed)
+                {
+                    // All weigh the same.
+                    take(slots.len() * (1 + items.len()))?;
+                } else if are_weighed(element) {
                     for slot in slots {
                         self.weigh(element, *slot, are_weighed, left)?;
                     }

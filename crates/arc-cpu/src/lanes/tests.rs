@@ -164,6 +164,41 @@ fn filters_of_products_agree_with_the_reference() {
 }
 
 #[test]
+fn distances_from_all_patches_agree_with_the_reference() {
+    for patches in [
+        "objects(I, T, F, T)",
+        "apply(initset, ofcolor(I, ONE))",
+        "apply(toindices, objects(I, F, T, F))",
+    ] {
+        for outermost in ["minimum", "maximum"] {
+            check(&[
+                &format!("x1 = totuple({patches})"),
+                "x2 = totuple(asindices(I))",
+                "x3 = rbind(apply, x1)",
+                "x4 = compose(lbind(lbind, manhattan), initset)",
+                &format!("x5 = chain({outermost}, x3, x4)"),
+                "O = apply(x5, x2)",
+            ]);
+        }
+    }
+    // The difference is read twice, and one has no magnitude.
+    for body in [
+        "fork(add, compose(x4, first), compose(x4, last))",
+        "fork(multiply, fork(add, compose(x4, first), compose(x4, last)), first)",
+        "fork(add, compose(x4, first), last)",
+    ] {
+        check(&[
+            "x1 = totuple(asindices(I))",
+            "x2 = rbind(subtract, TWO)",
+            "x3 = fork(multiply, sign, identity)",
+            "x4 = compose(x3, x2)",
+            &format!("x5 = {body}"),
+            "O = apply(x5, x1)",
+        ]);
+    }
+}
+
+#[test]
 fn loops_inside_agree_with_the_reference() {
     // The distance of a location from the middle of each object.
     let distance = [

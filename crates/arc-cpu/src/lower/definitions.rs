@@ -30,13 +30,16 @@ impl Lowering {
         let mut operands = Cow::Borrowed(arguments);
         let how = match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => How::Call(primitive),
-            Op::Call(primitive) => {
+            Op::Call(_) | Op::Iterate => {
                 let region = &instruction.regions[0];
                 let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
                 let result = std::iter::once(region.result.clone());
                 let all = arguments.iter().cloned().chain(parameters);
                 operands = all.chain(result).collect();
-                How::Loop(primitive)
+                match instruction.op {
+                    Op::Call(primitive) => How::Loop(primitive),
+                    _ => How::Iterate,
+                }
             }
             Op::Fused(
                 Fused::MetAsOften

@@ -187,6 +187,10 @@ impl Lowering {
             run: KernelFn::new(finish.kernel(), self.vectors),
             inner,
             element,
+            is_union: matches!(
+                finish,
+                endings::Finish::Union | endings::Finish::ClippedUnion
+            ),
         });
         self.code.endings.len() as u32 - 1
     }

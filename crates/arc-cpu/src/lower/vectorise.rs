@@ -70,6 +70,7 @@ struct Level {
 /// A step on columns.
 #[derive(Debug)]
 struct LaneStep {
+    kernel: &'static Kernel,
     step: Step<u32>,
     origin: Origin,
     /// The columns that it reads.
@@ -306,7 +307,7 @@ impl<'f> Builder<'_, 'f> {
     fn push_at(
         &mut self,
         level: usize,
-        kernel: &Kernel,
+        kernel: &'static Kernel,
         reads: &[u32],
         to: u32,
         pure: bool,
@@ -314,6 +315,7 @@ impl<'f> Builder<'_, 'f> {
     ) {
         let (step, origin) = self.lowering.step(to, kernel, set);
         self.steps.push(LaneStep {
+            kernel,
             step,
             origin,
             reads: reads.into(),
@@ -324,11 +326,16 @@ impl<'f> Builder<'_, 'f> {
     }
 
     /// Adds a step from numbers to a number.
-    fn step(&mut self, kernel: &Kernel, numbers: &[Number]) -> Option<Number> {
+    fn step(&mut self, kernel: &'static Kernel, numbers: &[Number]) -> Option<Number> {
         self.step_with(kernel, numbers, 0)
     }
 
-    fn step_with(&mut self, kernel: &Kernel, numbers: &[Number], immediate: u32) -> Option<Number> {
+    fn step_with(
+        &mut self,
+        kernel: &'static Kernel,
+        numbers: &[Number],
+        immediate: u32,
+    ) -> Option<Number> {
         let reads = self.columns(numbers)?;
         let to = self.new_columns(1);
         let level = self.level();
@@ -342,7 +349,7 @@ impl<'f> Builder<'_, 'f> {
     }
 
     /// Adds a step on a value in a slot and numbers.
-    fn step_on(&mut self, kernel: &Kernel, slot: u32, numbers: &[Number]) -> Option<Lane> {
+    fn step_on(&mut self, kernel: &'static Kernel, slot: u32, numbers: &[Number]) -> Option<Lane> {
         let reads = self.columns(numbers)?;
         let to = self.new_columns(1);
         let level = self.level();

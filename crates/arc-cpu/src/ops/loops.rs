@@ -171,6 +171,15 @@ fn first_outermost(
     first
 }
 
+/// Pushes a result on the stack, unless it is an empty patch of a union. Most results of some loops are empty, like the
+/// lines between all pairs of locations, and a branch predictor cannot guess which, so there is no branch.
+#[inline(always)]
+fn push_result(m: &mut Machine, code: &Code, step: &Step, value: Slot) {
+    m.stack.push(value);
+    let is_left_out = code.endings[step.c as usize].is_union & (value == Slot::default());
+    m.stack.truncate(m.stack.len() - usize::from(is_left_out));
+}
+
 kernels! {
     /// The results of the region for each element.
     APPLY |m, code, step| {
@@ -180,7 +189,7 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             m.give(&region, 0, element);
             let value = m.region(code, &region)?;
-            m.stack.push(value);
+            push_result(m, code, step, value);
         }
         finish(m, code, step, base)
     }
@@ -223,7 +232,7 @@ kernels! {
                 m.give(&region, 0, a);
                 m.give(&region, 1, b);
                 let value = m.region(code, &region)?;
-                m.stack.push(value);
+                push_result(m, code, step, value);
             }
         }
         finish(m, code, step, base)

@@ -232,6 +232,50 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_the_cells_of_each_object_of_a_tuple_is_not_seen_by_painting() {
+        let lines = [
+            "x1 = totuple(objects(I, T, F, T))",
+            "x2 = fork(combine, compose(initset, center), compose(merge, fork(astuple, outbox, inbox)))",
+            "x3 = fork(intersection, x2, toindices)",
+        ];
+        let with = |more: &[&'static str]| [&lines[..], more].concat();
+        let painted = &[
+            "x4 = fork(recolor, size, x3)",
+            "O = paint(I, mapply(x4, x1))",
+        ];
+        check(&with(painted), 60);
+        let asked = |lines: &[&str]| {
+            let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
+            let program = arc_text::parse_programs(&text).remove(0).unwrap();
+            let form = arc_form::specialise(&program).unwrap();
+            let compiled = crate::Compiled::new(&form).unwrap();
+            let input = [[1, 1, 0, 2], [1, 1, 0, 2], [3, 3, 3, 0]];
+            let input = arc_dsl::Grid::from_rows(&input).unwrap();
+            let mut machine = crate::Machine::default();
+            machine.run(&compiled, &input).unwrap();
+            machine.orders_asked()
+        };
+        assert_eq!(asked(&with(painted)), asked(&[lines[0], "O = first(x1)"]));
+        // These see it.
+        check(
+            &with(&["x4 = fork(recolor, size, x3)", "O = first(mapply(x4, x1))"]),
+            0,
+        );
+        check(&with(&["O = first(mapply(x3, x1))"]), 0);
+        // So does the order of the objects of each set of a tuple.
+        check(
+            &[
+                "x1 = totuple(objects(I, T, F, T))",
+                "x2 = compose(lbind(apply, outbox), initset)",
+                "x3 = fork(insert, identity, x2)",
+                "x4 = compose(lbind(apply, lbind(recolor, 3)), x3)",
+                "O = paint(I, merge(mapply(x4, x1)))",
+            ],
+            0,
+        );
+    }
+
+    #[test]
     fn objects_of_several_colours_are_painted_as_from_a_set() {
         let mirrored = [
             "x1 = objects(I, F, T, F)",

@@ -200,7 +200,9 @@ impl<'i, 'f> Observed<'i, 'f> {
             // Of a tuple, the last cell at a location is seen. A patch has one there.
             Use::Painted { object, .. } => object && (is_tuple && !of_cells || self.by_paint),
             _ => match &by.ty {
-                Type::Indices | Type::Object | Type::Patch => self.within(by.id, is_tuple, of_cells),
+                Type::Indices | Type::Object | Type::Patch => {
+                    self.within(by.id, is_tuple, of_cells)
+                }
                 Type::Set(_) if !is_tuple || by.primitive().is_some_and(joins) => {
                     self.within(by.id, is_tuple, of_cells)
                 }

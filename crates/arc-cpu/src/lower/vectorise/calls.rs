@@ -1,8 +1,10 @@
 //! Calls of first-order primitives as steps on columns.
 
+use std::ptr;
+
 use smallvec::SmallVec;
 
-use super::{Builder, Lane, Number};
+use super::{Builder, Lane, LaneStep, Number};
 use crate::lanes::columns::Part;
 use crate::lanes::ops;
 use crate::program::Kernel;
@@ -41,6 +43,9 @@ impl Builder<'_, '_> {
                 // Dead if its only use becomes a magnitude.
                 self.steps.last_mut()?.pure = true;
                 Lane::Sign(sign, n)
+            }
+            (P::Add, &[Lane::Int(a), Lane::Int(b)]) if let Some(numbers) = self.distance(a, b) => {
+                Lane::Int(self.step(&ops::DISTANCE, &numbers)?)
             }
             (P::Add | P::Subtract | P::Multiply, [a, b]) => {
                 let kernel = match primitive {
@@ -115,8 +120,38 @@ impl Builder<'_, '_> {
         })
     }
 
+    /// The numbers of which these are the distances, if both are magnitudes of differences. The steps that find them are
+    /// dead if nothing else reads them: the sum is too large for a number if one of them is.
+    fn distance(&mut self, a: Number, b: Number) -> Option<[Number; 4]> {
+        let made = |steps: &[LaneStep], number: Number, kernel: &'static Kernel| {
+            let Number::Column(column) = number else {
+                return None;
+            };
+            let is_it = |one: &LaneStep| one.step.to == column && ptr::eq(one.kernel, kernel);
+            steps.iter().rposition(is_it)
+        };
+        let mut found = Vec::new();
+        for number in [a, b] {
+            let magnitude = made(&self.steps, number, &ops::MAGNITUDE)?;
+            let of = Number::Column(self.steps[magnitude].reads[0]);
+            let difference = made(&self.steps, of, &ops::SUBTRACT)?;
+            found.extend([magnitude, difference]);
+        }
+        for at in &found {
+            self.steps[*at].pure = true;
+        }
+        let [_, a, _, b] = found[..] else { return None };
+        let [a, b] = [a, b].map(|at| &self.steps[at].reads);
+        Some([a[0], b[0], a[1], b[1]].map(Number::Column))
+    }
+
     /// Applies an operation on numbers, component by component if arguments are pairs.
-    fn each(&mut self, kernel: &Kernel, immediate: u32, arguments: &[Lane]) -> Option<Lane> {
+    fn each(
+        &mut self,
+        kernel: &'static Kernel,
+        immediate: u32,
+        arguments: &[Lane],
+    ) -> Option<Lane> {
         let component = |lane: &Lane, at: usize| match lane {
             Lane::Int(n) => Some(*n),
             Lane::Pair(pair) => Some(pair[at]),
