@@ -416,11 +416,15 @@ impl Machine {
         let spent = (self.fuel, self.calls);
         let around = |one: &&Definition| one.steps.contains(&step);
         let definition = code.definitions.iter().find(around).ok_or(BailOut::Order)?;
-        if !definition.is_typed || is_clipped && !definition.is_clipped {
+        if is_clipped && !(definition.is_typed && definition.is_clipped) {
             return Err(BailOut::Order);
         }
+        // If the value fails, this tells which error Python meets first.
         let value = self.among_known(|m| m.build(code, definition, None))?;
         (self.fuel, self.calls) = spent;
+        if !definition.is_typed {
+            return Err(BailOut::Order);
+        }
         if definition.within == 0 {
             self.known.body.insert(definition.slot, value.clone());
         }
