@@ -292,6 +292,26 @@ impl Lists {
         Ok(Slot::of_list(start, elements.len()))
     }
 
+    /// Adds the list of all pairs of an element of one list and one of another.
+    #[inline(always)]
+    pub(crate) fn product(&mut self, a: Slot, b: Slot) -> Result<Slot, BailOut> {
+        let [(a, a_len), (b, b_len)] = [a, b].map(Slot::list);
+        let (start, count) = (self.all.len(), a_len * b_len);
+        if start + 3 * count > self.most {
+            return Err(BailOut::Memory);
+        }
+        self.all.reserve(3 * count);
+        for first in a..a + a_len {
+            for second in b..b + b_len {
+                self.all
+                    .extend_from_slice(&[self.all[first], self.all[second]]);
+            }
+        }
+        let pairs = (0..count).map(|at| Slot::of_list(start + 2 * at, 2));
+        self.all.extend(pairs);
+        Ok(Slot::of_list(start + 2 * count, count))
+    }
+
     /// Adds a list of `width` colours, at most 32; `codes` returns the codes of eight of them from an index on,
     /// a byte each.
     #[inline(always)]

@@ -57,6 +57,14 @@ fn checked<const N: usize>(
     if wrong { Err(BailOut::Number) } else { DONE }
 }
 
+/// The distance in rows and columns of two locations, or the largest number of 32 bits if it is larger.
+#[inline(always)]
+fn distance(a: i32, b: i32, c: i32, d: i32) -> i32 {
+    // No number of a program has more than 30 bits and a sign.
+    let [rows, columns] = [a.wrapping_sub(c), b.wrapping_sub(d)].map(i32::unsigned_abs);
+    rows.wrapping_add(columns).min(i32::MAX as u32) as i32
+}
+
 kernels! {
     /// A part, `immediate`, of the value in the slot `a`, in all lanes.
     SPREAD |m, _, step| {
@@ -137,9 +145,7 @@ kernels! {
     /// The distance in rows and columns of the locations `(a, b)` and `(c, d)`.
     DISTANCE |m, _, step| {
         let from = [step.a, step.b, step.c, step.d];
-        checked(&mut m.lanes, from, step.to, |[a, b, c, d]| {
-            a.wrapping_sub(c).saturating_abs().saturating_add(b.wrapping_sub(d).saturating_abs())
-        })
+        checked(&mut m.lanes, from, step.to, |[a, b, c, d]| distance(a, b, c, d))
     }
 
     /// The distance from the location `(b, c)` to the nearest one of the patch in the slot `a`.
@@ -154,9 +160,8 @@ kernels! {
         let to = to[..portions].as_flattened_mut();
         to.fill(i32::MAX);
         for loc in shape.locations() {
-            for ((to, i), j) in to.iter_mut().zip(i).zip(j) {
-                let rows = i.wrapping_sub(loc.i).saturating_abs();
-                *to = (*to).min(rows.saturating_add(j.wrapping_sub(loc.j).saturating_abs()));
+            for ((to, &i), &j) in to.iter_mut().zip(i).zip(j) {
+                *to = (*to).min(distance(i, j, loc.i, loc.j));
             }
         }
         // There is none, or it is too far away for a number.

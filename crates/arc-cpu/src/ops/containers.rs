@@ -443,17 +443,9 @@ kernels! {
 
     /// All pairs of an element of one set and one of another; they come in ascending order.
     PRODUCT |m, _, step| {
-        let base = m.stack.len();
-        let [(a, a_len), (b, b_len)] = [step.a, step.b].map(|at| m.get(at).list());
-        m.spend(a_len * b_len)?;
-        for first in 0..a_len {
-            for second in 0..b_len {
-                let pair = [m.memory.lists.at(a + first), m.memory.lists.at(b + second)];
-                let tuple = m.memory.lists.add(&pair)?;
-                m.stack.push(tuple);
-            }
-        }
-        m.list_of_stack(base)
+        let [a, b] = [step.a, step.b].map(|at| m.get(at));
+        m.spend(a.list().1 * b.list().1)?;
+        m.memory.lists.product(a, b)
     }
 
     /// The elements of a list that have this many elements; they are of type `immediate`.
