@@ -397,6 +397,30 @@ mod tests {
         assert!(value == reference);
     }
 
+    #[test]
+    fn what_no_use_of_a_large_patch_sees_need_not_fit() {
+        for lines in [
+            &[
+                "x1 = power(outbox, 40)",
+                "x2 = x1(initset(UNITY))",
+                "O = fill(I, 3, x2)",
+            ][..],
+            &[
+                "x1 = compose(power(outbox, 33), initset)",
+                "x2 = fork(intersection, x1, compose(hfrontier, identity))",
+                "O = fill(I, 3, mapply(x2, ofcolor(I, ONE)))",
+            ],
+            &[
+                "x1 = upscale(asobject(I), 5)",
+                "O = underpaint(hconcat(I, I), x1)",
+            ],
+        ] {
+            let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
+            let answered = ops::testing::check_text(&text, 8, 120);
+            assert!(answered > 100, "{answered}: {text}");
+        }
+    }
+
     /// The reference calls three primitives for each element.
     #[test]
     fn what_calls_more_primitives_than_there_may_be_steps_is_at_the_limit() {

@@ -165,8 +165,8 @@ kernels! {
             }
         }
         // There is none, or it is too far away for a number.
-        let is_far = to.iter().fold(false, |far, &n| far | (n > MAX_INT));
-        if is_far { Err(BailOut::Number) } else { DONE }
+        let most = to.iter().fold(0, |most, &n| most.max(n));
+        if most > MAX_INT { Err(BailOut::Number) } else { DONE }
     }
 
     /// Whether the patch in the slot `a` has a location in the row `b`.
