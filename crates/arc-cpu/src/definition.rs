@@ -83,10 +83,10 @@ pub(crate) type Open = Box<[Bits; 16]>;
 /// What one evaluation may spend on building values again: then the reference is faster. What is too large for a patch
 /// costs one, a set for its order more.
 pub(crate) const MOST_ORDERS: u32 = 256;
-pub(crate) const ORDER: u32 = 4;
+pub(crate) const COST_OF_ORDER: u32 = 4;
 
 /// Of how many rounds a value may be that is built again.
-pub(crate) const MOST_ROUNDS: i32 = 64;
+pub(crate) const MOST_BUILT_ROUNDS: i32 = 64;
 
 /// Whether values of the type are sets or contain sets.
 pub(crate) fn has_sets(ty: &Type) -> bool {

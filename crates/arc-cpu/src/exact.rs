@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::bail_out::BailOut;
 use super::definition::{
-    Argument, Choice, Definition, How, MOST_ROUNDS, ORDER, has_one_order, has_sets, is_set,
+    Argument, COST_OF_ORDER, Choice, Definition, How, MOST_BUILT_ROUNDS, has_one_order, has_sets,
+    is_set,
 };
 use super::elements::len;
 use super::machine::Machine;
@@ -394,7 +395,10 @@ impl Machine {
             return Ok(value.clone());
         }
         self.known.asked += 1;
-        self.orders_left = self.orders_left.checked_sub(ORDER).ok_or(BailOut::Order)?;
+        self.orders_left = self
+            .orders_left
+            .checked_sub(COST_OF_ORDER)
+            .ok_or(BailOut::Order)?;
         let spent = (self.fuel, self.calls);
         let value = self.among_known(|m| m.exact(code, &Argument::Slot(slot, ty)));
         (self.fuel, self.calls) = spent;
@@ -409,7 +413,7 @@ impl Machine {
         step: u32,
         is_clipped: bool,
     ) -> Result<(u32, Slot, u32), BailOut> {
-        let cost = if is_clipped { 1 } else { ORDER };
+        let cost = if is_clipped { 1 } else { COST_OF_ORDER };
         self.known.asked += u32::from(!is_clipped);
         self.orders_left = self.orders_left.checked_sub(cost).ok_or(BailOut::Order)?;
         // The limit of steps is that of the program as it was lowered.
@@ -552,7 +556,7 @@ impl Machine {
                 if code.is_all_calls(definition.region, result) =>
             {
                 let rounds = self.exact(code, rounds)?.as_int();
-                let rounds = rounds.filter(|rounds| *rounds <= MOST_ROUNDS);
+                let rounds = rounds.filter(|rounds| *rounds <= MOST_BUILT_ROUNDS);
                 let mut value = self.exact(code, first)?;
                 for _ in 0..rounds.ok_or(BailOut::Order)? {
                     let known = self.known.regions.len();
