@@ -1,4 +1,4 @@
-//! What the kernel enforces on a child: two filters of system calls, and a ruleset of Landlock.
+//! What the kernel enforces on a child: a filter of system calls, and a ruleset of Landlock.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -102,12 +102,12 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_vfork,
 ];
 
-/// The filters of system calls, in the order of their installation; `opens` if files may be opened for reading.
-pub(crate) fn filters(opens: bool) -> Result<[BpfProgram; 2], BackendError> {
+/// The filter of system calls; `opens` if files may be opened for reading.
+pub(crate) fn filter(opens: bool) -> Result<BpfProgram, BackendError> {
     let rules = |calls: &[i64]| -> BTreeMap<i64, Vec<SeccompRule>> {
         calls.iter().map(|call| (*call, Vec::new())).collect()
     };
-    let filter = |rules, otherwise, action| -> Result<BpfProgram, BackendError> {
+    let compiled = |rules, otherwise, action| -> Result<BpfProgram, BackendError> {
         let arch = std::env::consts::ARCH.try_into()?;
         SeccompFilter::new(rules, otherwise, action, arch)?.try_into()
     };
@@ -124,18 +124,19 @@ pub(crate) fn filters(opens: bool) -> Result<[BpfProgram; 2], BackendError> {
         let reads = SeccompCondition::new(2, SeccompCmpArgLen::Dword, reads, 0)?;
         allowed.insert(libc::SYS_openat, vec![SeccompRule::new(vec![reads])?]);
     }
-    Ok([
-        filter(
-            rules(FORBIDDEN),
-            SeccompAction::Allow,
-            SeccompAction::KillProcess,
-        )?,
-        filter(
-            allowed,
-            SeccompAction::Errno(libc::EPERM as u32),
-            SeccompAction::Allow,
-        )?,
-    ])
+    let mut both = compiled(
+        rules(FORBIDDEN),
+        SeccompAction::Allow,
+        SeccompAction::KillProcess,
+    )?;
+    // Its last step allows all other calls. What follows decides about them; all jumps are relative.
+    both.pop();
+    both.extend(compiled(
+        allowed,
+        SeccompAction::Errno(libc::EPERM as u32),
+        SeccompAction::Allow,
+    )?);
+    Ok(both)
 }
 
 /// A filter as prctl(2) takes it, in hexadecimal digits.

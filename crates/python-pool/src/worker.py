@@ -190,10 +190,8 @@ def guard(ruleset):
     if ruleset is not None and libc.syscall(ctypes.c_long(LANDLOCK_RESTRICT_SELF), ctypes.c_long(ruleset), ctypes.c_long(0)):
         refused.append("landlock")
     os.closerange(0, 64)
-    for size, buffer in filters:
-        program = struct.pack("@HP", size, ctypes.addressof(buffer))
-        if libc.prctl(SET_SECCOMP, 2, program, 0, 0):
-            refused.append("seccomp")
+    if seccomp and libc.prctl(SET_SECCOMP, 2, seccomp, 0, 0):
+        refused.append("seccomp")
     return ",".join(refused) or "nothing"
 
 
@@ -321,7 +319,9 @@ class Child:
         scope.update(given)
         try:
             self.begin()
-            exec(compiled(tree, TEXT, options["max_steps"] is not None), scope)
+            code = compiled(tree, TEXT, options["max_steps"] is not None)
+            gc.enable()
+            exec(code, scope)
             function = scope[name]
         except BaseException as error:
             for _ in inputs:
@@ -391,6 +391,8 @@ def child(page, ruleset, refused):
     os._exit(0)
 
 
+ends = select.poll()
+ends.register(0, select.POLLRDHUP)
 # What a child does when its time is over. The filter of system calls lets no program replace the handler.
 stop = [None]
 signal.signal(signal.SIGUSR1, lambda *of: stop[0] and stop[0](*of))
@@ -398,30 +400,22 @@ signal.signal(signal.SIGUSR1, lambda *of: stop[0] and stop[0](*of))
 
 def watch(pid):
     """Waits for a child to end, or ends it when its time is over. Returns why, its status and the time it took."""
+    # Whatever is used here is written to, and copied, since the child shares it: so it is little.
     began, why = time.monotonic(), 0
     process = os.pidfd_open(pid)
-    ends = select.poll()
     ends.register(process, select.POLLIN)
-    ends.register(0, select.POLLRDHUP)
+    # The clock of another process, as `clock_getcpuclockid` makes it.
+    clock = (~pid << 3) | 2
 
     def left():
-        # The clock of another process, as `clock_getcpuclockid` makes it.
         try:
-            used = time.clock_gettime((~pid << 3) | 2)
+            used = time.clock_gettime(clock)
         except OSError:
             used = 0.0
-        return {CPU: options["cpu"] - used, WALL: options["wall"] - (time.monotonic() - began)}
+        return options["cpu"] - used, options["wall"] - (time.monotonic() - began)
 
+    least = min(options["cpu"], options["wall"])
     while True:
-        times = left()
-        if (least := min(times.values())) <= 0:
-            why = min(times, key=times.get)
-            # It may still say on which line it is, once it has a core; not within a call of C.
-            os.kill(pid, signal.SIGUSR1)
-            while not ends.poll(5) and left()[CPU] > times[CPU] - 0.02 and left()[WALL] > times[WALL] - 1.0:
-                pass
-            os.kill(pid, signal.SIGKILL)
-            break
         # `poll` would round up to milliseconds.
         if least < 0.001:
             time.sleep(least)
@@ -431,15 +425,27 @@ def watch(pid):
         if ended or os.getppid() != PARENT:
             os.kill(pid, signal.SIGKILL)
             os._exit(0)
+        cpu, wall = left()
+        if (least := min(cpu, wall)) <= 0:
+            why = CPU if cpu == least else WALL
+            # It may still say on which line it is, once it has a core; not within a call of C.
+            os.kill(pid, signal.SIGUSR1)
+            while not ends.poll(5) and all(now > then for now, then in zip(left(), (cpu - 0.02, wall - 1.0))):
+                pass
+            os.kill(pid, signal.SIGKILL)
+            break
     _, status, used = os.wait4(pid, 0)
+    ends.unregister(process)
     os.close(process)
     return why, os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
 
 
 def serve(ruleset, refused):
+    jobs = select.poll()
+    jobs.register(0, select.POLLIN)
     while True:
         # A parent that was forked leaves the socket open when it ends.
-        while not select.select([0], [], [], 1.0)[0]:
+        while not jobs.poll(1000):
             if os.getppid() != PARENT:
                 os._exit(0)
         if not parent.recv(1, socket.MSG_PEEK):
@@ -462,9 +468,49 @@ def serve(ruleset, refused):
         page.close()
 
 
+# Programs as most are.
+LISTS = """
+from collections import Counter
+
+def cells(grid, colour=None):
+    # Where it is.
+    return [(i, j) for i, row in enumerate(grid) for j, cell in enumerate(row) if cell and colour in (None, cell)]
+
+def transform(grid):
+    height, width = len(grid), len(grid[0])
+    output = [[0] * width for _ in range(height)]
+    counts = Counter(cell for row in grid for cell in row)
+    least = min(counts, key=lambda colour: counts[colour])
+    for i, j in cells(grid):
+        for di, dj in ((0, 1), (1, 0)):
+            if 0 <= i + di < height and 0 <= j + dj < width and grid[i + di][j + dj] != 0:
+                output[i + di][j + dj] = grid[i][j]
+        while output[i][j] < least:
+            output[i][j] += 1
+    return output
+"""
+ARRAYS = """
+import numpy as np
+
+def transform(grid: np.ndarray) -> np.ndarray:
+    output = np.zeros_like(grid)
+    colours, counts = np.unique(grid, return_counts=True)
+    for x, y in np.argwhere((grid != 0) & (grid < 9) | ~(grid > -1)):
+        output[x, y] = colours[np.argmax(counts)] + grid[x, y] * 2 - 1
+    if np.any(output == grid) and not np.array_equal(output, np.full((2, 2), 0)):
+        output[:1] = np.max(output) * np.where(grid == 1, grid, 0)[:1] - np.sum(np.rot90(np.flipud(grid).copy()))
+    return output
+"""
+
+
 def main():
-    global options, filters, given, as_array, floor, PARENT, WORKER, BASE
-    PARENT, WORKER, given, filters = os.getppid(), os.getpid(), {}, []
+    global options, seccomp, given, as_array, floor, PARENT, WORKER, BASE
+    PARENT, WORKER, given = os.getppid(), os.getpid(), {}
+    # Arenas of Python, which are more contiguous now than after libraries are mapped between them. They are kept.
+    arenas = [None] * 50_000
+    for at in range(len(arenas)):
+        arenas[at] = bytes(450)
+    arenas = arenas[::1000]
     for descriptor in os.listdir("/proc/self/fd"):
         if int(descriptor) > 2:
             try:
@@ -479,9 +525,9 @@ def main():
     if numpy:
         as_array, floor = numpy.asarray, numpy.floor
     head, descriptors, _, _ = socket.recv_fds(parent, 4, 1)
-    for program in json.loads(received(int.from_bytes(head, "little"))):
-        code = bytes.fromhex(program)
-        filters.append((len(code) // 8, ctypes.create_string_buffer(code)))
+    code = ctypes.create_string_buffer(bytes.fromhex(received(int.from_bytes(head, "little")).decode()))
+    # With a zero at the end.
+    seccomp = struct.pack("@HP", len(code) // 8, ctypes.addressof(code)) if len(code) > 1 else None
     with open("/proc/self/statm") as sizes:
         BASE = int(sizes.read().split()[0]) * mmap.PAGESIZE + PAGE
     ruleset = descriptors[0] if descriptors else None
@@ -493,15 +539,21 @@ def main():
     random.seed(0)
     if numpy:
         numpy.random.seed(0)
-    # What is used for the first time writes to memory, which each child would then copy.
-    for _ in range(20):
-        tree, *_ = answer([[[0, "f = lambda g: g"]]], None, given)
-        compiled(tree, TEXT, options["max_steps"] is not None)
-        cells_of([[0]])
-        if numpy:
-            cells_of(shaped([[0]], "array"))
+    # What is used for the first time takes longer and writes to memory, which each child would then copy.
+    for text in (LISTS, ARRAYS if numpy else LISTS) * 20:
+        tree, name, definitions = answer([[[0, text]]], None, given)
+        scope = {}
+        exec(compiled(tree, TEXT, options["max_steps"] is not None), scope)
+        cells_of(scope[name](shaped([[0, 1], [2, 0]], form(name, definitions))))
     gc.collect()
+    # What is free lies between what is not. A child that fills such gaps copies many pages, so they are filled or given
+    # back, which musl does not know.
+    filled = [bytes(size - 33) for size in range(48, 513, 16) for _ in range(65536 // size)]
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
     gc.freeze()
+    # Until a program runs: what its text is parsed to are many objects, none of them garbage.
+    gc.disable()
     # A fork copies the tables of pages, which are few for huge ones.
     with open("/proc/self/maps") as maps:
         for line in maps:

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde::Deserialize;
 
-use crate::guards::{encoded, filters, ruleset};
+use crate::guards::{encoded, filter, ruleset};
 use crate::reply::Ending;
 use crate::{Guards, Isolation, PoolError, Settings};
 
@@ -126,19 +126,19 @@ impl Worker {
             None
         };
         let opens = rules.is_some() || settings.isolation == Isolation::BestEffort;
-        let filters = match filters(opens) {
-            _ if !is_isolated => Vec::new(),
-            Ok(filters) => filters.iter().map(encoded).collect(),
+        let filter = match filter(opens) {
+            _ if !is_isolated => String::new(),
+            Ok(filter) => encoded(&filter),
             Err(error) if settings.isolation == Isolation::Strict => {
                 return Err(SetUp::Told(format!("seccomp: {error}")));
             }
-            Err(_) => Vec::new(),
+            Err(_) => String::new(),
         };
-        self.send_with(&serde_json::to_vec(&filters)?, rules.as_ref())?;
+        self.send_with(filter.as_bytes(), rules.as_ref())?;
         let Tried { refused } = serde_json::from_slice(&self.receive()?)?;
         let is_refused = |name| refused.split(',').any(|refused| refused == name);
         let guards = Guards {
-            seccomp: !filters.is_empty() && !is_refused("seccomp"),
+            seccomp: !filter.is_empty() && !is_refused("seccomp"),
             landlock: if rules.is_none() || is_refused("landlock") {
                 0
             } else {

@@ -308,13 +308,11 @@ pub(crate) fn extract_programs<'py>(
 
 /// The answer in a text, or why there is none.
 fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl> {
-    let reading = in_dialect(dialect);
-    completions::answer(text, &reading).map_err(|error| {
+    completions::answer(text, &in_dialect(dialect)).map_err(|(error, is_foreign)| {
         let bad = match error {
             Some(error) => (error.line, error.to_string()),
             None => (1, format!("no program: {EXPECTED_PROGRAM}")),
         };
-        let is_foreign = completions::is_foreign(text, || completions::programs(text, &reading));
         (bad, is_foreign)
     })
 }

@@ -47,7 +47,7 @@ pub fn code(text: &str) -> Vec<Vec<Code>> {
 
 /// Whether a text without a readable program of the DSL may have one in free Python. It has none if all that is wrong with
 /// what was `read` are names that Python does not know either, as in a program of the DSL with a misspelt primitive.
-pub fn is_foreign(text: &str, read: impl FnOnce() -> Vec<Parsed>) -> bool {
+pub(super) fn is_foreign(text: &str, read: &[Parsed]) -> bool {
     let is_misspelt = |program: &Parsed| match program {
         Ok(_) => true,
         Err(error) => match &error.kind {
@@ -59,7 +59,7 @@ pub fn is_foreign(text: &str, read: impl FnOnce() -> Vec<Parsed>) -> bool {
         },
     };
     let has_function = text.contains("def ") || text.contains("lambda");
-    has_function && (text.contains("import *") || !read().iter().all(is_misspelt))
+    has_function && (text.contains("import *") || !read.iter().all(is_misspelt))
 }
 
 /// What Python has without an import, but types of exceptions, and `np`, which a pool adds.
@@ -174,22 +174,20 @@ fn names_bound(code: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
-/// cannot be read, if there is one. If an answer cannot be read, no other function replaces it.
-pub fn answer(text: &str, reading: &Reading) -> Result<Program, Option<ParseError>> {
-    let (mut bad, mut other) = (None, None);
-    for program in programs(text, reading).into_iter().rev() {
-        match program {
-            Ok(program) if is_answer(program.name()) => return Ok(program),
-            Ok(program) => {
-                other.get_or_insert(program);
-            }
-            Err(error) => {
-                bad.get_or_insert(error);
-            }
-        }
+/// cannot be read, if there is one, and whether the text may have one in free Python. If an answer cannot be read, no
+/// other function replaces it.
+pub fn answer(text: &str, reading: &Reading) -> Result<Program, (Option<ParseError>, bool)> {
+    let mut read = programs(text, reading);
+    let is_named = |it: &Parsed| it.as_ref().is_ok_and(|program| is_answer(program.name()));
+    let found = read.iter().rposition(is_named).or_else(|| {
+        let is_bad = read.iter().any(Result::is_err) && text.lines().any(defines_answer);
+        read.iter().rposition(Result::is_ok).filter(|_| !is_bad)
+    });
+    if let Some(at) = found {
+        return read.swap_remove(at).map_err(|error| (Some(error), false));
     }
-    let is_bad_answer = bad.is_some() && text.lines().any(defines_answer);
-    other.filter(|_| !is_bad_answer).ok_or(bad)
+    let is_foreign = is_foreign(text, &read);
+    Err((read.into_iter().rev().find_map(Result::err), is_foreign))
 }
 
 /// Whether a line begins a function with the name of an answer.

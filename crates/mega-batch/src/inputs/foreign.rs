@@ -36,7 +36,7 @@ impl<'p> Foreign<'p> {
     /// Whether what is wrong with a text may be that it is Python; `None` if there is no need to ask.
     pub(super) fn may_have(&mut self, text: &str, read: &[Parsed]) -> Option<bool> {
         let pool = self.pool.filter(|_| !read.iter().any(Result::is_ok))?;
-        let is_foreign = is_foreign(text, || read.to_vec());
+        let is_foreign = is_foreign(text, read);
         // A prelude may know more names.
         (is_foreign || pool.settings().prelude.is_some()).then_some(is_foreign)
     }

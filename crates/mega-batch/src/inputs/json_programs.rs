@@ -264,7 +264,7 @@ fn parse(
     let mut read = if given.is_answer() {
         let answer = completions::answer(text, reading);
         answer.map_or_else(
-            |error| error.into_iter().map(Err).collect(),
+            |(error, _)| error.into_iter().map(Err).collect(),
             |it| vec![Ok(it)],
         )
     } else {
