@@ -14,7 +14,7 @@ use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Primitive, Program, Value};
 use rustc_hash::FxHashSet;
 
-use super::learn::{Conditions, Rows, both, count, meets, without};
+use super::learn::{Conditions, Rows, both, common, count, meets, without};
 use super::{FoundRule, MOST_LETTERS, RuleRow, TABLE, call, fits, rows};
 use crate::colours::COLOURS;
 use crate::language::Kind;
@@ -257,7 +257,7 @@ impl<'c> Search<'c> {
     fn rules(&mut self) -> Vec<Rule> {
         let cells = count(&self.all);
         let wrong: Vec<u32> = (0..self.paints.len())
-            .map(|paint| count(&both(self.wrong.of(paint), &self.all)))
+            .map(|paint| common(self.wrong.of(paint), &self.all))
             .collect();
         let mut bases: Vec<usize> = (0..self.paints.len()).collect();
         bases.sort_by_key(|paint| (wrong[*paint] + self.paints[*paint].1 * cells / 100, *paint));
