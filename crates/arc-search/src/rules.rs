@@ -8,7 +8,7 @@ pub mod cells;
 mod learn;
 pub mod objects;
 
-use arc_cpu::batt::{Batt, Called, NodeId};
+use arc_cpu::batt::{Batt, Called, Distance, NodeId};
 use arc_dsl::Program;
 use arc_text::{ParseError, parse_functions};
 
@@ -90,25 +90,41 @@ fn colours_of_outputs(scene: &Scene<'_>) -> Option<Rows> {
     Some(has)
 }
 
-/// Proposes rules, each with its cost, grid and words, the cheapest first; among equal grids the first, up to a
-/// maximum.
+/// A rule: its cost, its grid, and its words.
+type FoundRule = (u32, NodeId, String);
+
+/// The maximum length of an expression in the words of a rule.
+const MOST_LETTERS: usize = 100;
+
+/// The number of train pairs on which a grid is right.
+fn fits(batt: &Batt, grid: NodeId, train: usize) -> usize {
+    let is_right = |input: &usize| batt.distance(grid, *input) == Some(Distance::Cells(0));
+    (0..train).filter(is_right).count()
+}
+
+/// Proposes rules that are right on at least this many train pairs, the cheapest first; among equal grids the first,
+/// up to a maximum.
 fn propose(
     scene: &mut Scene<'_>,
-    rules: impl IntoIterator<Item = (u32, NodeId, String)>,
+    mut rules: Vec<FoundRule>,
+    least: usize,
     most: usize,
     by: &'static str,
     take: &mut dyn FnMut(Proposal) -> bool,
 ) {
+    // The sort is stable: among equal costs the first one stays first.
+    rules.sort_by_key(|(cost, ..)| *cost);
     let mut known = FxHashSet::default();
     for (cost, grid, rule) in rules {
         if known.len() >= most {
             return;
         }
+        let fits = fits(scene.batt, grid, scene.frame.train);
         // The answers may differ in size from the prediction.
-        if scene.batt.is_solution(grid) && known.insert(grid) {
+        if fits >= least && known.insert(grid) {
             let goes_on = take(Proposal {
                 layers: vec![Layer::All(grid)],
-                fits: scene.frame.train as u32,
+                fits: fits as u32,
                 cost: cost.min(u8::MAX.into()) as u8,
                 total: cost,
                 rule: Some(rule),

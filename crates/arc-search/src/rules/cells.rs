@@ -3,6 +3,9 @@
 //! A condition says that a grid of the output's size has, or does not have, a value at the cell: a grid of the
 //! enumeration, or a look at the input, each of which is a row of the [table](super::TABLE). All conditions of a rule
 //! must hold together. Each must hold wherever the base grid is wrong, so only few remain to be combined.
+//!
+//! If no rule is right on all train pairs, rules are learned without each of them in turn: what is odd in one pair, or
+//! happens in it alone, then hides no rule.
 
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
@@ -11,8 +14,8 @@ use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{Primitive, Program, Value};
 use rustc_hash::FxHashSet;
 
-use super::learn::{Conditions, Rows, both, count, meets, without};
-use super::{RuleRow, TABLE, call, rows};
+use super::learn::{Conditions, Rows, both, common, count, meets, without};
+use super::{FoundRule, MOST_LETTERS, RuleRow, TABLE, call, fits, rows};
 use crate::colours::COLOURS;
 use crate::language::Kind;
 use crate::pieces::{self, Frame, Layer};
@@ -102,7 +105,7 @@ struct Search<'c> {
     wrong: Rows,
     /// For each colour the cells of the train outputs that have it.
     targets: Rows,
-    /// All cells.
+    /// All cells, but for those of a train pair on which a rule may be wrong.
     all: Vec<u64>,
 }
 
@@ -254,7 +257,7 @@ impl<'c> Search<'c> {
     fn rules(&mut self) -> Vec<Rule> {
         let cells = count(&self.all);
         let wrong: Vec<u32> = (0..self.paints.len())
-            .map(|paint| count(self.wrong.of(paint)))
+            .map(|paint| common(self.wrong.of(paint), &self.all))
             .collect();
         let mut bases: Vec<usize> = (0..self.paints.len()).collect();
         bases.sort_by_key(|paint| (wrong[*paint] + self.paints[*paint].1 * cells / 100, *paint));
@@ -263,7 +266,7 @@ impl<'c> Search<'c> {
             if self.holds.steps >= self.options.steps {
                 break;
             }
-            let must = self.wrong.of(base).to_vec();
+            let must = both(self.wrong.of(base), &self.all);
             let is_supported = self.support(&must) >= self.frame.train.min(2);
             if wrong[base] > 0 && wrong[base] * 2 <= cells && is_supported {
                 self.one_exception(base, &must, &mut rules);
@@ -284,7 +287,7 @@ impl<'c> Search<'c> {
         let mut others: Vec<usize> = others.collect();
         others.sort_by_key(|paint| self.paints[*paint].1);
         for other in others.into_iter().take(12) {
-            let never = self.wrong.of(other).to_vec();
+            let never = both(self.wrong.of(other), &self.all);
             for (cost, conditions) in self.holds.conjunctions(&holding, &never, 6) {
                 rules.push(Rule {
                     cost: cost + self.paints[base].1 + self.paints[other].1,
@@ -338,9 +341,6 @@ impl<'c> Search<'c> {
     }
 }
 
-/// The maximum length of an expression in the words of a rule.
-const MOST_LETTERS: usize = 100;
-
 impl Search<'_> {
     fn constant(batt: &mut Batt, value: i8) -> Option<NodeId> {
         batt.constant(&Value::Int(value.into())).ok()
@@ -392,6 +392,19 @@ impl Search<'_> {
         Some(grid)
     }
 
+    /// The cheapest rules, as far as they can be built.
+    fn made(&mut self, scene: &mut Scene<'_>) -> Vec<FoundRule> {
+        if scene.is_abandoned.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let rules = self.rules().into_iter().take(4 * self.options.rules);
+        let made = rules.filter_map(|rule| {
+            let grid = self.build(&rule, scene.blank, scene.batt)?;
+            Some((rule.cost, grid, self.describe(&rule, scene)))
+        });
+        made.collect()
+    }
+
     /// A rule in words.
     fn describe(&self, rule: &Rule, scene: &Scene<'_>) -> String {
         let paint = |paint: Paint| match paint {
@@ -425,13 +438,23 @@ impl Proposer for Cells {
         let Some(mut search) = Search::of(self, scene) else {
             return;
         };
-        let mut made = Vec::new();
-        // Some cannot be built.
-        for rule in search.rules().into_iter().take(4 * self.rules) {
-            if let Some(node) = search.build(&rule, scene.blank, scene.batt) {
-                made.push((rule.cost, node, search.describe(&rule, scene)));
+        let train = scene.frame.train;
+        let (mut made, mut least) = (search.made(scene), train);
+        let is_right = |(_, grid, _): &FoundRule| fits(scene.batt, *grid, train) == train;
+        if train >= LEAVES_OUT && !made.iter().any(is_right) {
+            least = train - 1;
+            let all = search.all.clone();
+            for left_out in 0..train {
+                search.all.clone_from(&all);
+                search.all[scene.frame.words(left_out)].fill(0);
+                // There are several of these, so each gets half of the steps.
+                search.holds.steps = self.steps / 2;
+                made.extend(search.made(scene));
             }
         }
-        super::propose(scene, made, self.rules, self.name(), take);
+        super::propose(scene, made, least, self.rules, self.name(), take);
     }
 }
+
+/// The least number of train pairs of which one may be left out.
+const LEAVES_OUT: usize = 3;

@@ -6,18 +6,23 @@
 //! of at most three actions that explain all changes are searched, always branching on the cell that the fewest
 //! actions explain. Each action of a set gets conditions that hold for the objects that need it and for none for
 //! which it is wrong.
+//!
+//! If outputs have other sizes than their inputs, the objects painted for are those of the grid of the enumeration that
+//! is nearest to the outputs.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 
-use arc_cpu::batt::{Batt, Called, NodeId};
+use arc_cpu::batt::{Batt, Called, Distance, NodeId};
 use arc_dsl::{Cell, Container, Loc, Primitive, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{Conditions, Conjunction, Rows, both, without};
-use super::{RuleRow, TABLE, rows};
+use super::{FoundRule, MOST_LETTERS, RuleRow, TABLE, rows};
 use crate::colours::COLOURS;
+use crate::enumerate::Known;
+use crate::language::Kind;
 use crate::pieces;
 use crate::propose::{Proposal, Proposer, Scene};
 
@@ -223,12 +228,16 @@ struct Action {
 struct AbstractedObjects<'o> {
     options: &'o Objects,
     abstraction: usize,
+    /// The grid that has the objects.
+    grid: NodeId,
     set: NodeId,
     tuple: NodeId,
     /// The first object of each train pair, and the end.
     starts: Vec<usize>,
     conditions: Vec<Condition>,
     holds: Conditions,
+    /// The actions, once rules that paint are looked for.
+    actions: Vec<Action>,
 }
 
 /// A value as coloured cells; `None` if it is something else.
@@ -258,10 +267,14 @@ fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
 
 impl<'o> AbstractedObjects<'o> {
     /// The objects of an abstraction; `None` if a train pair has none, or too many.
-    fn of(options: &'o Objects, abstraction: usize, scene: &mut Scene<'_>) -> Option<Self> {
-        let input = scene.batt.input();
-        let set = call(scene, *scene.functions.get(abstraction)?, &[input])?;
-        let tuple = call(scene, *scene.functions.get(LANGUAGE.tuple)?, &[input, set])?;
+    fn of(
+        options: &'o Objects,
+        abstraction: usize,
+        grid: NodeId,
+        scene: &mut Scene<'_>,
+    ) -> Option<Self> {
+        let set = call(scene, *scene.functions.get(abstraction)?, &[grid])?;
+        let tuple = call(scene, *scene.functions.get(LANGUAGE.tuple)?, &[grid, set])?;
         let mut starts = vec![0];
         for input in 0..scene.frame.train {
             let value = scene.batt.unordered_value(tuple, input).ok()?;
@@ -275,11 +288,13 @@ impl<'o> AbstractedObjects<'o> {
         Some(Self {
             options,
             abstraction,
+            grid,
             set,
             tuple,
             starts,
             conditions: Vec::new(),
             holds: Conditions::new(words),
+            actions: Vec::new(),
         })
     }
 
@@ -293,7 +308,7 @@ impl<'o> AbstractedObjects<'o> {
 
     /// The values of a function for all objects, by train pair.
     fn values_of(&self, scene: &mut Scene<'_>, by: Each, colour: i32) -> Option<Vec<Value>> {
-        let mut arguments = vec![scene.batt.input(), self.set, self.tuple];
+        let mut arguments = vec![self.grid, self.set, self.tuple];
         if by.by_colour {
             arguments.push(scene.batt.constant(&Value::Int(colour)).ok()?);
         }
@@ -358,7 +373,7 @@ impl<'o> AbstractedObjects<'o> {
             let value = scene.batt.constant(&condition.value).ok()?;
             let feature = &LANGUAGE.features[condition.feature];
             let function = *scene.functions.get(feature.for_set)?;
-            let arguments = [scene.batt.input(), self.set, chosen, value];
+            let arguments = [self.grid, self.set, chosen, value];
             let those = call(scene, function, &arguments)?;
             chosen = if condition.is_not {
                 call(scene, Primitive::Difference, &[chosen, those])?
@@ -389,19 +404,20 @@ impl<'o> AbstractedObjects<'o> {
         format!("where {}: {words}", conditions.join(" and "))
     }
 
-    /// The cells of the train outputs that differ from these cells.
-    fn differs(scene: &Scene<'_>, cells: &[Vec<i8>]) -> Vec<u64> {
+    /// The cells of the train outputs that differ from those of a grid.
+    fn differs(scene: &Scene<'_>, grid: NodeId) -> Option<Vec<u64>> {
         let mut wrong = Rows::new(1, scene.frame.train_words());
         for (input, pair) in scene.task.train.iter().enumerate() {
-            let first = 64 * scene.frame.words(input).start;
+            let value = scene.batt.value(grid, input).ok()?;
+            let (grid, first) = (value.as_grid()?, 64 * scene.frame.words(input).start);
             let outputs = pair.output.iter().flat_map(arc_dsl::Grid::cells);
-            for (at, (cell, output)) in cells[input].iter().zip(outputs).enumerate() {
+            for (at, (cell, output)) in grid.cells().iter().zip(outputs).enumerate() {
                 if cell != output {
                     wrong.set(0, first + at);
                 }
             }
         }
-        wrong.of(0).to_vec()
+        Some(wrong.of(0).to_vec())
     }
 
     /// All actions that are right for at least one object.
@@ -532,48 +548,31 @@ impl<'o> AbstractedObjects<'o> {
 
     /// Rules that paint something for each object.
     fn painting_rules(&mut self, scene: &mut Scene<'_>, found: &mut Vec<FoundRule>) -> Option<()> {
-        let inputs = scene
-            .task
-            .train
-            .iter()
-            .map(|pair| pair.input.cells().to_vec());
-        let inputs: Vec<_> = inputs.collect();
-        let actions = self.actions(scene)?;
-        // Over the input itself, and over the input without its objects.
-        let own = Self::differs(scene, &inputs);
-        let input = scene.batt.input();
-        self.try_sets(scene, &actions, &own, input, 0, found);
+        self.actions = self.actions(scene)?;
+        // Over the grid itself, and over the grid without its objects.
+        self.try_sets(scene, self.grid, 0, found)?;
         let zero = scene.batt.constant(&Value::Int(0)).ok()?;
         let locs = call(scene, Primitive::Merge, &[self.set])?;
         let locs = call(scene, Primitive::Toindices, &[locs])?;
-        let emptied = call(scene, Primitive::Fill, &[input, zero, locs])?;
-        let mut cells = Vec::new();
-        for input in 0..scene.frame.train {
-            let value = scene.batt.value(emptied, input).ok()?;
-            cells.push(value.as_grid()?.cells().to_vec());
-        }
-        let wrong = Self::differs(scene, &cells);
-        self.try_sets(scene, &actions, &wrong, emptied, 1, found);
-        Some(())
+        let emptied = call(scene, Primitive::Fill, &[self.grid, zero, locs])?;
+        self.try_sets(scene, emptied, 1, found)
     }
 
-    /// Tries the sets of actions that explain the wrong cells.
+    /// Tries the sets of actions that explain the wrong cells of a base.
     fn try_sets(
         &mut self,
         scene: &mut Scene<'_>,
-        actions: &[Action],
-        wrong: &[u64],
         base: NodeId,
         cost: u32,
         found: &mut Vec<FoundRule>,
-    ) {
-        let frame = scene.frame;
+    ) -> Option<()> {
+        let (wrong, frame) = (Self::differs(scene, base)?, scene.frame);
         let changed = (0..frame.train)
             .filter(|input| wrong[frame.words(*input)].iter().any(|bits| *bits != 0));
         if changed.count() < frame.train.min(2) {
-            return;
+            return Some(());
         }
-        let explains = actions.iter().map(|action| {
+        let explains = self.actions.iter().map(|action| {
             let mut explains = vec![0; wrong.len()];
             for (first, bits) in &action.paints {
                 for (at, bits) in bits.iter().enumerate() {
@@ -583,28 +582,27 @@ impl<'o> AbstractedObjects<'o> {
             explains
         });
         let mut cover = Cover {
-            actions,
+            actions: &self.actions,
             explains: explains.collect(),
             found: Vec::new(),
             steps: self.options.steps,
             most: 20 * self.options.sets,
         };
-        cover.extend(wrong, &mut Vec::new(), frame);
+        cover.extend(&wrong, &mut Vec::new(), frame);
         let mut sets = cover.found;
         sets.sort_by_key(|(cost, _)| *cost);
         sets.truncate(self.options.sets);
         for (_, set) in sets {
             self.evaluate_features(scene);
-            self.add_conditioned(scene, actions, &set, wrong, base, cost, found);
+            self.add_conditioned(scene, &set, &wrong, base, cost, found);
         }
+        Some(())
     }
 
     /// The rules with this set of actions.
-    #[allow(clippy::too_many_arguments, reason = "what a rule is made of")]
     fn add_conditioned(
         &mut self,
         scene: &mut Scene<'_>,
-        actions: &[Action],
         set: &[usize],
         wrong: &[u64],
         base: NodeId,
@@ -613,7 +611,7 @@ impl<'o> AbstractedObjects<'o> {
     ) -> Option<()> {
         // Cells that only one object explains.
         let (mut once, mut twice) = (vec![0; wrong.len()], vec![0; wrong.len()]);
-        for (first, bits) in set.iter().flat_map(|action| &actions[*action].paints) {
+        for (first, bits) in set.iter().flat_map(|action| &self.actions[*action].paints) {
             for (at, bits) in bits.iter().enumerate() {
                 twice[first + at] |= once[first + at] & bits;
                 once[first + at] |= bits;
@@ -627,7 +625,7 @@ impl<'o> AbstractedObjects<'o> {
         let mut each: Vec<Vec<Conjunction>> = Vec::new();
         let mut rare = 0;
         for action in set {
-            let action = &actions[*action];
+            let action = &self.actions[*action];
             let mut must = Rows::new(1, self.words());
             let mut support = FxHashSet::default();
             for (object, (first, bits)) in action.paints.iter().enumerate() {
@@ -658,14 +656,14 @@ impl<'o> AbstractedObjects<'o> {
             let mut total = cost + abstraction.cost + RARE * rare;
             let mut words = abstraction.words.clone();
             for (action, conjunctions) in set.iter().zip(&each) {
-                let action = &actions[*action];
+                let action = &self.actions[*action];
                 let LanguageEntry { row, for_set, .. } = &LANGUAGE.actions[action.row];
                 let (own, conditions) = &conjunctions[choice.min(conjunctions.len() - 1)];
                 total += row.cost + own + 1;
                 words.push_str("; ");
                 words.push_str(&self.describe(&row.words, action.colour, conditions));
                 let chosen = self.chosen(scene, conditions)?;
-                let mut arguments = vec![scene.batt.input(), self.set, chosen];
+                let mut arguments = vec![self.grid, self.set, chosen];
                 if row.by_colour {
                     arguments.push(scene.batt.constant(&Value::Int(action.colour)).ok()?);
                 }
@@ -714,7 +712,7 @@ impl<'o> AbstractedObjects<'o> {
                 let abstraction = &LANGUAGE.abstractions[self.abstraction];
                 let made = self.chosen(scene, &conditions).and_then(|chosen| {
                     let function = *scene.functions.get(crop.for_set)?;
-                    let arguments = [scene.batt.input(), self.set, chosen];
+                    let arguments = [self.grid, self.set, chosen];
                     call(scene, function, &arguments)
                 });
                 if let Some(grid) = made {
@@ -738,9 +736,6 @@ const CHOICES: usize = 4;
 
 /// The extra cost of an action that only one train pair needs.
 const RARE: u32 = 5;
-
-/// A rule: its cost, its grid, and its words.
-type FoundRule = (u32, NodeId, String);
 
 /// The search for sets of actions that explain all open cells.
 struct Cover<'c> {
@@ -797,6 +792,28 @@ impl Cover<'_> {
     }
 }
 
+/// The grid of the enumeration with the fewest wrong cells, if they are at most half of all; a cheap one counts as
+/// better than one a little nearer.
+fn nearest(scene: &Scene<'_>) -> Option<Known> {
+    let inputs = 0..scene.frame.train;
+    let cells: usize = inputs.clone().map(|input| scene.frame.cells(input)).sum();
+    let wrong = |known: &Known| {
+        let wrong = |input| match scene.batt.distance(known.node, input) {
+            Some(Distance::Cells(wrong)) => Some(wrong as usize),
+            _ => None,
+        };
+        inputs.clone().map(wrong).sum::<Option<usize>>()
+    };
+    let grids = scene.enumeration.of(Kind::GRID).take(NEAR);
+    let near = grids.filter_map(|known| Some((wrong(&known)?, known)));
+    let near = near.filter(|(wrong, _)| *wrong > 0 && 2 * wrong <= cells);
+    let near = near.min_by_key(|(wrong, known)| wrong + usize::from(known.cost) * cells / 100);
+    near.map(|(_, known)| known)
+}
+
+/// The number of grids of the enumeration, the cheapest, among which the nearest one is looked for.
+const NEAR: usize = 3_000;
+
 impl Proposer for Objects {
     fn name(&self) -> &'static str {
         "objects"
@@ -811,22 +828,36 @@ impl Proposer for Objects {
     }
 
     fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
+        let keeps_sizes = scene.keeps_sizes();
+        let input = Known {
+            node: scene.batt.input(),
+            cost: 0,
+        };
+        let nearest = if keeps_sizes { None } else { nearest(scene) };
         let (mut found, mut known) = (Vec::new(), FxHashSet::default());
-        for abstraction in 0..LANGUAGE.abstractions.len() {
-            let Some(mut objects) = AbstractedObjects::of(self, abstraction, scene) else {
-                continue;
-            };
-            if known.insert(objects.set) {
-                if scene.keeps_sizes() {
+        for grid in std::iter::once(input).chain(nearest) {
+            let first = found.len();
+            for abstraction in 0..LANGUAGE.abstractions.len() {
+                let objects = AbstractedObjects::of(self, abstraction, grid.node, scene);
+                let Some(mut objects) = objects.filter(|objects| known.insert(objects.set)) else {
+                    continue;
+                };
+                if keeps_sizes || grid != input {
                     objects.painting_rules(scene, &mut found);
                 } else {
                     objects.choosing_rules(scene, &mut found);
                 }
             }
+            if grid != input {
+                let name = scene.enumeration.expression(grid.node, MOST_LETTERS);
+                for (cost, _, words) in &mut found[first..] {
+                    *cost += u32::from(grid.cost);
+                    *words = format!("of {name}, {words}");
+                }
+            }
         }
         found.retain(|(cost, ..)| *cost <= self.cost);
-        // The sort is stable: among equal costs the first one stays first.
-        found.sort_by_key(|(cost, ..)| *cost);
-        super::propose(scene, found, self.rules, self.name(), take);
+        let train = scene.frame.train;
+        super::propose(scene, found, train, self.rules, self.name(), take);
     }
 }

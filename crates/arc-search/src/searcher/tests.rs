@@ -6,7 +6,7 @@ use arc_tasks::builtin;
 use super::*;
 use crate::compose::{Greedy, Stack};
 use crate::pieces::Pieces;
-use crate::testing::{grid, task};
+use crate::testing::{given, grid, program, task};
 
 fn searcher(options: Options) -> Searcher {
     Searcher::new(Language::default(), options)
@@ -497,4 +497,59 @@ fn what_proposers_propose_is_joined_and_each_can_be_switched_off() {
     let own = answers(&[&rules[..], &["stacks"]].concat());
     assert_eq!(own, [(test, true)]);
     assert!(answers(&[&rules[..], &["stacks", "unchanged"]].concat()).is_empty());
+}
+
+/// A task whose outputs this expression gives for grids without a pattern, and its answer.
+fn made_task(expression: &str) -> (Task, Grid) {
+    let made = program(expression);
+    let mut state = 1_u32;
+    let mut cell = || {
+        state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345) % (1 << 31);
+        ((state >> 16) % 3) as i8
+    };
+    let inputs = (0..5).map(|_| Grid::from_cells(6, 7, (0..42).map(|_| cell()).collect()));
+    let mut pairs: Vec<_> = inputs
+        .map(|input| (input.clone(), given(&made, &input)))
+        .collect();
+    let (input, answer) = pairs.remove(2);
+    (task(&pairs, &[input]), answer)
+}
+
+/// The attempts of this proposer alone.
+fn attempts_by(task: &Task, by: &str) -> Vec<Attempt> {
+    let off = ["stacks", "cells", "objects"].into_iter();
+    let options = Options {
+        off: off.filter(|name| *name != by).map(str::to_owned).collect(),
+        renames: false,
+        ..Options::of_nodes(2_000)
+    };
+    searched(&mut searcher(options), task).attempts
+}
+
+#[test]
+fn a_rule_of_cells_may_be_wrong_on_one_train_pair() {
+    let (mut task, answer) =
+        made_task("fill(I, 4, intersection(ofcolor(I, 1), box(asindices(I))))");
+    let best = &attempts_by(&task, "cells")[0];
+    assert_eq!((&best.outputs[0], best.fits), (&answer, 4));
+    let odd = task.train[1].output.as_mut().unwrap();
+    for at in [8, 17, 29, 33] {
+        odd.cells_mut()[at] = 8;
+    }
+    let best = &attempts_by(&task, "cells")[0];
+    assert_eq!((&best.outputs[0], best.fits), (&answer, 3));
+    // Of two train pairs none is left out.
+    task.train.truncate(2);
+    assert!(attempts_by(&task, "cells").is_empty());
+}
+
+#[test]
+fn objects_are_painted_over_the_grid_nearest_to_outputs_of_other_sizes() {
+    let (task, answer) = made_task(
+        "fill(hconcat(I, I), 5, merge(sizefilter(colorfilter(objects(hconcat(I, I), T, T, F), 1), 1)))",
+    );
+    let best = &attempts_by(&task, "objects")[0];
+    assert_eq!(best.outputs[0], answer);
+    let rule = &best.layers[0].expression;
+    assert!(rule.starts_with("of tiled(I, BLANK), pieces"), "{rule}");
 }
