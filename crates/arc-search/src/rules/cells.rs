@@ -447,8 +447,8 @@ impl Proposer for Cells {
             for left_out in 0..train {
                 search.all.clone_from(&all);
                 search.all[scene.frame.words(left_out)].fill(0);
-                // There are several of these, so each gets half of the steps.
-                search.holds.steps = self.steps / 2;
+                // There are several of these, so each gets a quarter of the steps.
+                search.holds.steps = self.steps - self.steps / 4;
                 made.extend(search.made(scene));
             }
         }
