@@ -105,15 +105,19 @@ fn unrelated_programs_are_not_merged_unless_that_is_asked_for() {
 
 #[test]
 fn what_only_a_batt_gets_to_the_end_of_is_no_limit_without_one_either() {
-    // The reference counts four million cells, where a machine and a batt hold one grid; a set
-    // of a grid and a number has no type, so that no machine runs the program as a whole.
+    // The reference counts nine million cells in all variables, where a machine holds one grid, and a batt looks at each
+    // variable alone; a set of a grid and a number has no type, so that no machine runs the program as a whole.
     let text = "
 def solve_a(I):
     x1 = canvas(ZERO, (30, 30))
-    x2 = repeat(x1, 3000)
-    x3 = size(x2)
-    x4 = insert(I, frozenset({1}))
-    O = astuple(x3, x3)
+    x2 = repeat(x1, 2000)
+    x3 = repeat(x1, 2001)
+    x4 = repeat(x1, 2002)
+    x5 = repeat(x1, 2003)
+    x6 = repeat(x1, 2004)
+    x7 = size(x6)
+    x8 = insert(I, frozenset({1}))
+    O = astuple(x7, x7)
     return O
 ";
     let mut programs: Vec<_> = parse_programs(text)
