@@ -131,6 +131,19 @@ mod tests {
         assert!(answered >= least, "{answered}: {text}");
     }
 
+    /// How often a program of these lines asks for the order of a set.
+    fn asked(lines: &[&str]) -> u32 {
+        let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
+        let program = arc_text::parse_programs(&text).remove(0).unwrap();
+        let form = arc_form::specialise(&program).unwrap();
+        let compiled = crate::Compiled::new(&form).unwrap();
+        let input = [[1, 1, 0, 2], [0, 1, 0, 2], [3, 3, 3, 0]];
+        let input = arc_dsl::Grid::from_rows(&input).unwrap();
+        let mut machine = crate::Machine::default();
+        machine.run(&compiled, &input).unwrap();
+        machine.orders_asked()
+    }
+
     #[test]
     fn sets_in_no_order_are_merged_and_painted() {
         let lines = "x1 = ofcolor(I, ONE)\n    x2 = prapply(connect, x1, x1)";
@@ -209,15 +222,7 @@ mod tests {
         ] {
             let lines = with(unseen);
             check(&lines, 150);
-            let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
-            let program = arc_text::parse_programs(&text).remove(0).unwrap();
-            let form = arc_form::specialise(&program).unwrap();
-            let compiled = crate::Compiled::new(&form).unwrap();
-            let input = [[1, 1, 0, 2], [0, 1, 0, 2], [3, 3, 3, 0]];
-            let input = arc_dsl::Grid::from_rows(&input).unwrap();
-            let mut machine = crate::Machine::default();
-            machine.run(&compiled, &input).unwrap();
-            assert_eq!(machine.orders_asked(), 0, "{text}");
+            assert_eq!(asked(&lines), 0, "{lines:?}");
         }
         // These see it, or how many tuples there are.
         for seen in [
@@ -244,17 +249,6 @@ mod tests {
             "O = paint(I, mapply(x4, x1))",
         ];
         check(&with(painted), 60);
-        let asked = |lines: &[&str]| {
-            let text = format!("def f(I):\n    {}\n    return O\n", lines.join("\n    "));
-            let program = arc_text::parse_programs(&text).remove(0).unwrap();
-            let form = arc_form::specialise(&program).unwrap();
-            let compiled = crate::Compiled::new(&form).unwrap();
-            let input = [[1, 1, 0, 2], [1, 1, 0, 2], [3, 3, 3, 0]];
-            let input = arc_dsl::Grid::from_rows(&input).unwrap();
-            let mut machine = crate::Machine::default();
-            machine.run(&compiled, &input).unwrap();
-            machine.orders_asked()
-        };
         assert_eq!(asked(&with(painted)), asked(&[lines[0], "O = first(x1)"]));
         // These see it.
         check(
