@@ -74,6 +74,16 @@ seed! {
     }
 }
 
+/// Reads the entries of an object that is the first element of a list; the rest is not read.
+pub(super) struct FirstEntriesSeed<'v, 'a>(pub(super) EntriesSeed<'v, 'a>);
+
+seed! {
+    FirstEntriesSeed<'_, 'de>, (), deserialize_seq, |_| "a list";
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        seq.next_element_seed(self.0).map(|_| ())
+    }
+}
+
 /// The `visit_*` methods that pass over values of these types.
 macro_rules! pass_over {
     ($($visit:ident: $value:ty),+) => {

@@ -4,7 +4,7 @@
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
-use super::text::{JsonKind, Text, first_of, kind_of};
+use super::text::{JsonKind, Text, first_entries, first_of, kind_of};
 
 pub(super) const TASK: &str = "a task: an object with the keys `train` and `test`";
 
@@ -31,8 +31,7 @@ pub(super) fn is_object(json: &RawValue) -> bool {
 
 /// Whether this is a list that begins with a string.
 pub(super) fn is_strings(json: &str) -> bool {
-    let inner = json.trim_start().strip_prefix('[');
-    inner.is_some_and(|inner| inner.trim_start().starts_with('"'))
+    inside(json, '[').is_some_and(|first| inside(first, '"').is_some())
 }
 
 /// The place of a word in a list, in capitals or not.
@@ -53,13 +52,18 @@ pub(super) fn attempts(json: &str) -> bool {
 }
 
 fn has_first(json: &str, is_wanted: impl Fn(&str) -> bool) -> bool {
-    kind_of(json) == JsonKind::List
-        && first_of(json).is_some_and(|first| {
-            kind_of(first) == JsonKind::Object && {
-                let (entries, _) = entries_of(first);
-                entries.iter().any(|(key, _)| is_wanted(key))
-            }
-        })
+    let object = inside(json, '[').and_then(|first| inside(first, '{'));
+    object.is_some_and(|object| {
+        // Most objects begin with the key.
+        let key = inside(object, '"').and_then(|key| key.split_once('"'));
+        key.is_some_and(|(key, _)| is_wanted(key))
+            || first_entries(json).iter().any(|(key, _)| is_wanted(key))
+    })
+}
+
+/// What follows the character with which a value begins.
+pub(super) fn inside(json: &str, begin: char) -> Option<&str> {
+    json.trim_start().strip_prefix(begin)
 }
 
 /// Whether it is a list of lists of lists.

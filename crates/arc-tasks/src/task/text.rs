@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_path_to_error::{Path, Segment};
 
 use super::error::TaskError;
-use super::seeds::{ElementsSeed, EntriesSeed, TWICE, WalkSeed};
+use super::seeds::{ElementsSeed, EntriesSeed, FirstEntriesSeed, TWICE, WalkSeed};
 
 /// JSON text, or a value in it, with its position.
 #[derive(Debug, Clone)]
@@ -51,6 +51,18 @@ pub(super) fn first_of(json: &str) -> Option<&str> {
     // What follows the first element does not matter here.
     let _ = seed.deserialize(&mut json);
     elements.first().map(|element| element.get())
+}
+
+/// The entries of the first element of a list, if that is an object.
+pub(super) fn first_entries(json: &str) -> Vec<(String, &RawValue)> {
+    let mut entries = Vec::new();
+    let seed = EntriesSeed {
+        expected: "an object",
+        entries: &mut entries,
+    };
+    // What follows the first element does not matter here, either.
+    let _ = FirstEntriesSeed(seed).deserialize(&mut serde_json::Deserializer::from_str(json));
+    entries
 }
 
 /// A text with the lists and objects that strings hold in place of these strings, as columns of tables have them, but

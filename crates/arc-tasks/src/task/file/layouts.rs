@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 use super::ids::{ID_KEYS, TaskName, names_task, says_id};
 use super::programs::{NamedProgram, holds_programs, program, rank_of};
 use crate::task::structure::{
-    Entries, elements_of, entries_of, has_key, is_grid, is_list_of_grids, is_object, is_pairs,
-    known_as, place_in,
+    Entries, elements_of, entries_of, has_key, inside, is_grid, is_list_of_grids, is_object,
+    is_pairs, known_as, place_in,
 };
-use crate::task::text::{JsonKind, first_of, kind_of};
+use crate::task::text::{JsonKind, first_entries, first_of, kind_of};
 
 /// The maximum nesting of tasks by id in objects by split.
 pub(super) const MAX_DEPTH: usize = 3;
@@ -26,13 +26,16 @@ pub(super) const ROW: &str = "row";
 
 /// Whether an object is a task, rather than tasks by split or something else.
 pub(super) fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
-    let is_split = |key: &str, value: &RawValue| {
-        is_list_of_tasks(value.get(), depth)
-            || are_rows(key, value.get())
-            || kind_of(value.get()) == JsonKind::Object && {
-                let (inner, _) = entries_of(value.get());
-                has_tasks(&inner, depth + 1) || holds_programs(value.get(), true, MAX_DEPTH)
-            }
+    let is_split = |key: &str, value: &RawValue| match kind_of(value.get()) {
+        JsonKind::List => {
+            let first = first_entries(value.get());
+            is_task_of_list(&first, depth) || is_row(key, value.get(), &first)
+        }
+        JsonKind::Object => {
+            let (inner, _) = entries_of(value.get());
+            has_tasks(&inner, depth + 1) || holds_programs(value.get(), true, MAX_DEPTH)
+        }
+        JsonKind::Null | JsonKind::Other => false,
     };
     let mut known = entries
         .iter()
@@ -195,13 +198,11 @@ pub(super) fn holds_tasks(json: &str, depth: usize) -> bool {
 
 /// Whether it is a list whose first element is a task.
 pub(super) fn is_list_of_tasks(json: &str, depth: usize) -> bool {
-    let first = first_of(json).filter(|_| kind_of(json) == JsonKind::List && depth < MAX_DEPTH);
-    first.is_some_and(|first| {
-        kind_of(first) == JsonKind::Object && {
-            let (inner, _) = entries_of(first);
-            is_task(&inner, depth + 1) || wrapped(&inner, depth + 1).is_some()
-        }
-    })
+    is_task_of_list(&first_entries(json), depth)
+}
+
+fn is_task_of_list(entries: &Entries<'_>, depth: usize) -> bool {
+    depth < MAX_DEPTH && (is_task(entries, depth + 1) || wrapped(entries, depth + 1).is_some())
 }
 
 /// The one task in an object, beside other things.
@@ -247,7 +248,7 @@ pub(super) fn rows_of_columns(entries: &Entries<'_>) -> Option<Vec<String>> {
         JsonKind::Object => cells(first)
             .first()
             .is_some_and(|(_, it)| is_pairs(it.get())),
-        _ => first_of(first.get()).is_some_and(is_pairs),
+        _ => inside(first.get(), '[').is_some_and(is_pairs),
     };
     if entries.len() < 2 || !(has_ids || begins) || !entries.iter().any(|(key, _)| is_of_rows(key))
     {
@@ -318,15 +319,17 @@ pub(super) fn cells(column: &RawValue) -> Vec<(String, &RawValue)> {
 
 /// Whether rows of programs stand under this key; in a split, they may lack them.
 pub(super) fn are_rows(key: &str, json: &str) -> bool {
-    let first = first_of(json).filter(|_| kind_of(json) == JsonKind::List);
-    let (row, _) = entries_of(first.unwrap_or_default());
+    (is_wrapper(key) || rank_of(key).is_some()) && is_row(key, json, &first_entries(json))
+}
+
+/// Whether a list under this key, which begins with this, holds rows of programs.
+fn is_row(key: &str, json: &str, row: &Entries<'_>) -> bool {
     let is_split = split_of(key).is_some();
-    let is_row = match program(&row) {
-        Some(_) => is_split || names_task(&row),
+    let is_row = match program(row) {
+        Some(_) => is_split || names_task(row),
         None => is_split && !is_pairs(json) && row.iter().any(|(key, _)| rank_of(key).is_some()),
     };
-    (is_wrapper(key) || rank_of(key).is_some())
-        && (is_row || row.iter().any(|(key, it)| key == ROW && is_object(it)))
+    is_row || row.iter().any(|(key, it)| key == ROW && is_object(it))
 }
 
 /// Whether a file holds rows of programs, maybe beside other things; a document of a run does not.

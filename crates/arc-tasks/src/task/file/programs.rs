@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::task::error::TaskError;
 use crate::task::structure::{Entries, elements_of, entries_of, has_key, place_in};
-use crate::task::text::{JsonKind, Text, first_of, kind_of, shortened};
+use crate::task::text::{JsonKind, Text, first_entries, kind_of, shortened};
 
 /// The words with which a key for the text of a program ends, in order of preference: `code`, `generated_code`, `codes`.
 const PROGRAM_WORDS: &str = "program source code function solver script dsl solution response completion generation \
@@ -93,10 +93,9 @@ pub(super) fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
 
 /// The text of a program: a string, or the answer in a conversation.
 pub(super) fn text_of_program(json: &str) -> Option<String> {
-    let first = first_of(json).unwrap_or_default();
     let text = match kind_of(json) {
         JsonKind::Other => serde_json::from_str(json).ok(),
-        JsonKind::List if is_program(json) && has_key(&entries_of(first).0, "role") => {
+        JsonKind::List if is_program(json) && has_key(&first_entries(json), "role") => {
             answers(&serde_json::from_str(json).ok()?).pop()
         }
         _ => None,
