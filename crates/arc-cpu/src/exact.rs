@@ -11,9 +11,9 @@ use super::definition::{
     Argument, COST_OF_ORDER, Choice, Definition, How, MOST_BUILT_ROUNDS, has_one_order, has_sets,
     is_set,
 };
-use super::elements::len;
+use super::elements::{Cells, len};
 use super::machine::Machine;
-use super::memory::Memory;
+use super::memory::{Memory, Paint};
 use super::program::{Code, Region};
 use super::slot::{At, Slot};
 use crate::planes::SIDE;
@@ -270,6 +270,16 @@ impl Machine {
             Type::Int => Some(hash::integer(slot.int())),
             Type::Pair => Some(hash::loc(slot.loc())),
             Type::Cell => Some(hash::cell(slot.cell())),
+            Type::Indices | Type::Object | Type::Patch => {
+                let (memory, patch) = (&self.memory, self.memory.patches.get(slot));
+                if patch.paint == Paint::None {
+                    let locs = memory.patches.shape(&patch).locations();
+                    return Some(hash::set(locs.map(hash::loc)));
+                }
+                let mut cells = Cells::new(memory, &patch);
+                let cells = std::iter::from_fn(|| cells.next(memory));
+                Some(hash::set(cells.map(hash::cell)))
+            }
             Type::Fixed(items) => {
                 let items = elements().zip(items.iter());
                 of_tuple(items.map(|(one, ty)| self.hash(ty, *one)).collect())

@@ -32,6 +32,7 @@
 
 mod bounds;
 mod budget;
+mod components;
 mod constants;
 mod dialect;
 mod error;

@@ -7,6 +7,7 @@ pub(super) use untyped::call as untyped;
 use super::colours::{background, colours_in_order};
 use super::extents::Bounds;
 use crate::budget::Context;
+use crate::components::{Components, Run};
 use crate::error::EvalResult;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -55,137 +56,23 @@ pub(super) fn objects_on(
     background: Option<i8>,
 ) -> EvalResult<Vec<Vec<Cell>>> {
     grid.require_row()?;
-    let reach = u32::from(diagonal);
-    if univalued {
-        Runs::of(grid, reach, background, |a, b| a == b).into_objects(cx, grid)
-    } else {
-        Runs::of(grid, reach, background, |_, _| true).into_objects(cx, grid)
+    let Components { runs, sizes } = Components::of(grid, univalued, diagonal, background);
+    let of_each = u64::from(Value::OBJECT_WEIGHT);
+    let weight = |&size: &u32| u64::from(size) + of_each;
+    cx.reserve(sizes.iter().map(weight).sum())?;
+    cx.work(of_each * sizes.len() as u64)?;
+    let mut objects: Vec<_> = sizes
+        .into_iter()
+        .map(|size| Vec::with_capacity(size as usize))
+        .collect();
+    for (Run { row, start, end }, number) in runs {
+        let colours = grid.row(row as usize)[start as usize..=end as usize].iter();
+        let cells = (start as i32..)
+            .zip(colours)
+            .map(|(j, &colour)| Cell::new(i32::from(colour), Loc::new(row as i32, j)));
+        objects[number as usize].extend(cells);
     }
-}
-
-/// Horizontal runs of cells, and which runs belong to the same object.
-///
-/// Runs of adjacent rows that touch are united; the first of the united runs represents the object: the run-based
-/// labelling of He, Chao and Suzuki, "A run-based two-scan labeling algorithm", 2008.
-struct Runs {
-    runs: Vec<Run>,
-    /// An earlier run of the same object, or the run itself.
-    parent: Vec<u32>,
-}
-
-/// Cells of one row that belong together.
-#[derive(Clone, Copy)]
-struct Run {
-    row: u32,
-    /// The first column and the last.
-    start: u32,
-    end: u32,
-}
-
-impl Runs {
-    /// The runs of all cells that are not background, united where cells that are `joined` touch.
-    /// Cells touch across rows when their columns are at most `reach` apart.
-    fn of(
-        grid: &Grid,
-        reach: u32,
-        background: Option<i8>,
-        joined: impl Fn(i8, i8) -> bool,
-    ) -> Self {
-        let mut all = Self {
-            runs: Vec::with_capacity(4 * grid.height()),
-            parent: Vec::with_capacity(4 * grid.height()),
-        };
-        let mut above = 0..0;
-        for (row, colours) in grid.rows().enumerate() {
-            let first = all.runs.len();
-            let mut start = 0;
-            while start < colours.len() {
-                let mut end = start;
-                if Some(colours[start]) != background {
-                    while end + 1 < colours.len()
-                        && Some(colours[end + 1]) != background
-                        && joined(colours[start], colours[end + 1])
-                    {
-                        end += 1;
-                    }
-                    all.parent.push(all.runs.len() as u32);
-                    all.runs.push(Run {
-                        row: row as u32,
-                        start: start as u32,
-                        end: end as u32,
-                    });
-                }
-                start = end + 1;
-            }
-            // The runs of both rows are ordered from left to right, so one sweep finds all that touch.
-            let mut passed = above.start;
-            for run in first..all.runs.len() {
-                let Run { start, end, .. } = all.runs[run];
-                while passed < above.end && all.runs[passed].end + reach < start {
-                    passed += 1;
-                }
-                for other in passed..above.end {
-                    let upper = all.runs[other];
-                    if upper.start > end + reach {
-                        break;
-                    }
-                    let colour = grid.at(upper.row as usize, upper.start as usize);
-                    if joined(colours[start as usize], colour) {
-                        all.unite(run, other);
-                    }
-                }
-            }
-            above = first..all.runs.len();
-        }
-        all
-    }
-
-    /// The run that represents the object of `run`.
-    fn root(&mut self, mut run: usize) -> usize {
-        while self.parent[run] as usize != run {
-            let next = self.parent[run] as usize;
-            self.parent[run] = self.parent[next];
-            run = next;
-        }
-        run
-    }
-
-    fn unite(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.parent[a.max(b)] = a.min(b) as u32;
-    }
-
-    /// The cells of each object in reading order.
-    fn into_objects(mut self, cx: &mut Context<'_>, grid: &Grid) -> EvalResult<Vec<Vec<Cell>>> {
-        let mut sizes: Vec<u32> = Vec::new();
-        let mut numbers = vec![0u32; self.runs.len()];
-        for run in 0..self.runs.len() {
-            let root = self.root(run);
-            if root == run {
-                numbers[run] = sizes.len() as u32;
-                sizes.push(0);
-            } else {
-                numbers[run] = numbers[root];
-            }
-            sizes[numbers[run] as usize] += self.runs[run].end - self.runs[run].start + 1;
-        }
-        let of_each = u64::from(Value::OBJECT_WEIGHT);
-        let weight = |&size: &u32| u64::from(size) + of_each;
-        cx.reserve(sizes.iter().map(weight).sum())?;
-        cx.work(of_each * sizes.len() as u64)?;
-        let mut objects: Vec<_> = sizes
-            .into_iter()
-            .map(|size| Vec::with_capacity(size as usize))
-            .collect();
-        for (&Run { row, start, end }, number) in self.runs.iter().zip(numbers) {
-            let colours = grid.row(row as usize)[start as usize..=end as usize].iter();
-            let cells = (start as i32..)
-                .zip(colours)
-                .map(|(j, &colour)| Cell::new(i32::from(colour), Loc::new(row as i32, j)));
-            objects[number as usize].extend(cells);
-        }
-        Ok(objects)
-    }
+    Ok(objects)
 }
 
 pub(super) fn partition(grid: &Grid) -> Value {
@@ -237,7 +124,8 @@ pub(super) fn occurrences(
     if height > grid_height || width > grid_width {
         return Ok(Indices::default());
     }
-    let rows = 0..=(grid_height - height) as usize;
+    let last_row = (grid_height - height) as usize;
+    let rows = 0..=last_row;
     let columns = (grid_width - width) as usize + 1;
     if obj.is_empty() {
         cx.reserve((grid_height as u64 + 1) * columns as u64)?;
@@ -267,13 +155,16 @@ pub(super) fn occurrences(
             alike.entry(places.collect()).or_default().push(at);
         }
         for (places, at) in alike {
-            for (i, block) in (0..grid.height()).flat_map(|i| (0..blocks).map(move |b| (i, b))) {
+            // Each of these rows of the object is looked for in each row of the grid.
+            let mut looked = at.len() * grid.height() * blocks;
+            let last = at.last().map_or(0, |last| last + last_row);
+            for (i, block) in (at[0]..=last).flat_map(|i| (0..blocks).map(move |b| (i, b))) {
                 let mut found = None;
-                let mut looked = at.len();
-                for from in at.iter().filter_map(|at| i.checked_sub(*at)) {
-                    let Some(here) = here.get_mut(from * blocks + block) else {
+                for at in &at {
+                    let Some(from) = i.checked_sub(*at).filter(|from| *from <= last_row) else {
                         continue;
                     };
+                    let here = &mut here[from * blocks + block];
                     if *here == 0 {
                         continue;
                     }
@@ -289,9 +180,9 @@ pub(super) fn occurrences(
                         all
                     });
                 }
-                count_reads(looked);
-                cx.work(looked as u64)?;
             }
+            count_reads(looked);
+            cx.work(looked as u64)?;
         }
     }
     let mut found = Vec::new();

@@ -100,10 +100,11 @@ pub fn cell(cell: Cell) -> u64 {
 
 /// The hash of a frozen set, given those of its elements, in any order.
 #[inline]
-pub(crate) fn set(elements: impl ExactSizeIterator<Item = u64>) -> u64 {
-    let length = elements.len() as u64;
+#[must_use]
+pub fn set(elements: impl Iterator<Item = u64>) -> u64 {
     let shuffled = |hash: u64| ((hash ^ 0x055B_4DB3) ^ (hash << 16)).wrapping_mul(3_644_798_167);
-    let mut hash = elements.fold(0, |all, element| all ^ shuffled(element));
+    let add = |(hash, length), element| (hash ^ shuffled(element), length + 1);
+    let (mut hash, length) = elements.fold((0, 0_u64), add);
     hash ^= (length + 1).wrapping_mul(1_927_868_237);
     hash ^= (hash >> 11) ^ (hash >> 25);
     hash = hash.wrapping_mul(69_069).wrapping_add(907_133_923);

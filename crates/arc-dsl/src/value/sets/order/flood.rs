@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::Built;
+use crate::components::Components;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::set_table::{self, Hashes, Table};
@@ -66,7 +67,7 @@ struct Found {
     cells: RankedBits,
     /// For each of them the number of its object, as they are found, and its own number among the object's cells.
     objects: Vec<(u32, u32)>,
-    /// The first cell of each object, and how many cells those before it have.
+    /// The first cell of each object, and how many cells those before it have; then how many all have.
     starts: Vec<(u32, u32)>,
 }
 
@@ -75,6 +76,12 @@ impl Found {
     fn number(&self, at: usize) -> Option<usize> {
         let number = self.cells.number(at / 64, at % 64);
         number.map(|number| number as usize)
+    }
+
+    /// How many cells an object has.
+    fn count(&self, object: u32) -> usize {
+        let [before, end] = [0, 1].map(|next| self.starts[object as usize + next].1);
+        (end - before) as usize
     }
 
     /// The object of a cell, and the cell's own number.
@@ -107,16 +114,17 @@ impl Flood {
 
     /// The table of the object with these cells.
     pub(super) fn table(&self, elements: &[Cell], hashes: &[u64]) -> Table {
+        let found = self.found();
+        let own = |at: u32| found.object(at).1 as usize;
         let number = |loc: Loc| (loc.i as usize * self.grid.width() + loc.j as usize) as u32;
-        let mut places: Vec<(u32, u32)> = (0..)
-            .zip(elements)
-            .map(|(at, cell)| (number(cell.loc), at))
-            .collect();
-        places.sort_unstable();
-        let place = |loc: &u32| places.binary_search_by_key(loc, |(loc, _)| *loc).ok();
-        let added = self.added(self.found().object(number(elements[0].loc)).0);
-        let added = added.iter().filter_map(place);
-        Table::of(added.map(|at| places[at].1), hashes).copied(hashes)
+        let (object, _) = found.object(number(elements[0].loc));
+        let mut places = vec![None; found.count(object)];
+        for (at, cell) in (0..).zip(elements) {
+            places[own(number(cell.loc))] = Some(at);
+        }
+        let added = self.added(object);
+        let added = added.iter().filter_map(|at| places[own(*at)]);
+        Table::of(added, hashes).copied(hashes)
     }
 
     /// Makes a table that of the locations beside one, if all of them are on the grid: then it depends on the location
@@ -173,41 +181,34 @@ impl Flood {
             });
             let mut found = Found {
                 cells: RankedBits::of(words),
-                objects: vec![NONE; self.count],
+                objects: Vec::with_capacity(self.count),
                 starts: Vec::new(),
             };
-            let (mut taken, mut met) = (0, Vec::new());
+            let Components { runs, sizes } =
+                Components::of(&self.grid, self.univalued, self.diagonal, self.background);
+            let mut numbered = vec![0; sizes.len()];
+            for (run, component) in runs {
+                let last = &mut numbered[component as usize];
+                for _ in run.start..=run.end {
+                    found.objects.push((component, *last));
+                    *last += 1;
+                }
+            }
+            let mut numbers = vec![NONE.0; sizes.len()];
+            let mut taken = 0;
             for &start in &*in_reading_order(self.grid.height(), self.grid.width()) {
-                let Some(first) = found.number(start as usize) else {
-                    continue;
-                };
-                if found.objects[first] != NONE {
-                    continue;
+                let (component, _) = found.object(start);
+                if let Some(number) = numbers.get_mut(component as usize)
+                    && *number == NONE.0
+                {
+                    *number = found.starts.len() as u32;
+                    found.starts.push((start, taken));
+                    taken += sizes[component as usize];
                 }
-                let object = found.starts.len() as u32;
-                found.starts.push((start, taken));
-                let mut last = 0;
-                found.objects[first] = (object, last);
-                met.push(start);
-                while let Some(at) = met.pop() {
-                    // Which of them comes first does not matter here.
-                    let ways = WAYS.iter().filter(|way| is_beside(**way, self.diagonal));
-                    for &(i, j) in ways {
-                        let loc = self.locations().loc(at).wrapping_add(Loc::new(i, j));
-                        let Some(other) = self.grid.offset(loc) else {
-                            continue;
-                        };
-                        let joins = !self.univalued || cells[other] == cells[start as usize];
-                        if let Some(number) = found.number(other).filter(|_| joins)
-                            && found.objects[number] == NONE
-                        {
-                            last += 1;
-                            found.objects[number] = (object, last);
-                            met.push(other as u32);
-                        }
-                    }
-                }
-                taken += last + 1;
+            }
+            found.starts.push((NONE.0, taken));
+            for (object, _) in &mut found.objects {
+                *object = numbers[*object as usize];
             }
             found
         })
@@ -215,7 +216,7 @@ impl Flood {
 
     /// The cells of all objects, each in the order in which they were added.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Vec<u32>> {
-        (0..self.found().starts.len()).map(|number| self.added(number as u32))
+        (1..self.found().starts.len()).map(|number| self.added(number as u32 - 1))
     }
 
     /// The cells of an object in the order in which they were added: does what `objects` does in Python, with its sets.
@@ -223,8 +224,7 @@ impl Flood {
     fn added(&self, number: u32) -> Vec<u32> {
         let found = self.found();
         let (start, before) = found.starts[number as usize];
-        let end = found.starts.get(number as usize + 1);
-        let count = (end.map_or(self.count as u32, |(_, end)| *end) - before) as usize;
+        let count = found.count(number);
         let mut added = Vec::with_capacity(count);
         added.push(start);
         let mut is_added = vec![false; count];
