@@ -71,8 +71,17 @@ pub(super) struct Block<'t> {
 impl Block<'_> {
     /// Whether it breaks off in a string or a bracket.
     pub(super) fn is_broken(&self) -> bool {
+        self.unclosed.is_some() || self.open_text().is_some()
+    }
+
+    /// Whether it breaks off in a string that may go over several lines; others end with their line.
+    fn is_left_open(&self) -> bool {
+        self.open_text().is_some_and(|token| token.text.len() == 3)
+    }
+
+    fn open_text(&self) -> Option<&Token<'_>> {
         let last = self.tokens.iter().rev().nth(1);
-        self.unclosed.is_some() || last.is_some_and(|token| token.kind == TokenKind::OpenText)
+        last.filter(|token| token.kind == TokenKind::OpenText)
     }
 }
 
@@ -133,19 +142,22 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// Whether a line of the text begins a function.
+    /// Whether a line of the text begins a function, rather than being one of a string.
     pub(super) fn has_function(&self) -> bool {
-        let mut lines = Lexer::new(self.text);
-        loop {
-            if lines.is_at_def() {
+        if !self.text.split(['\n', '\r']).any(begins_def) {
+            return false;
+        }
+        let (mut blocks, mut block) = (Lexer::new(self.text), Block::default());
+        while blocks.next_block(&mut block) {
+            let is_def = block
+                .tokens
+                .get(1)
+                .is_some_and(|token| token.is_name("def"));
+            if is_def || block.is_left_open() {
                 return true;
             }
-            lines.skip(|byte| !matches!(byte, b'\n' | b'\r'));
-            if lines.peek().is_none() {
-                return false;
-            }
-            lines.newline();
         }
+        false
     }
 
     /// Reads all lines into one block.
@@ -434,10 +446,38 @@ impl<'t> Lexer<'t> {
 /// Whether the current block has to be split differently if it turns out to be wrong: it ends inside a string or a
 /// bracket, or one of its strings has a line that looks like the beginning of a program.
 pub(super) fn is_doubtful(block: &Block<'_>) -> bool {
-    block.is_broken()
-        || block.tokens.iter().any(|token| {
-            token.kind == TokenKind::Text && token.text.split(['\n', '\r']).skip(1).any(begins_def)
-        })
+    block.is_broken() || block.tokens.iter().any(quotes_def)
+}
+
+/// Whether a string has a line that looks like the beginning of a program.
+fn quotes_def(token: &Token<'_>) -> bool {
+    token.kind == TokenKind::Text && token.text.split(['\n', '\r']).skip(1).any(begins_def)
+}
+
+/// Whether a block has such strings, each of which ends where one can, so that it is not what is between two that are
+/// never closed.
+pub(super) fn quotes_defs(block: &Block<'_>) -> bool {
+    let goes_on = |token: &Token<'_>| match token.kind {
+        TokenKind::Name => {
+            ["and", "as", "else", "for", "if", "in", "is", "not", "or"].contains(&token.text)
+        }
+        TokenKind::Respelled | TokenKind::Integer | TokenKind::Number => false,
+        _ => true,
+    };
+    let mut pairs = block.tokens.windows(2);
+    let end_well = pairs.all(|pair| !quotes_def(&pair[0]) || goes_on(&pair[1]));
+    !block.is_broken() && end_well && block.tokens.iter().any(quotes_def)
+}
+
+/// Whether all strings of a text that may go over several lines are closed.
+pub(super) fn closes_strings(text: &str) -> bool {
+    let (mut lexer, mut block) = (Lexer::new(text), Block::default());
+    while lexer.next_block(&mut block) {
+        if block.is_left_open() {
+            return false;
+        }
+    }
+    true
 }
 
 /// A line without its leading form feeds and what precedes them: Python restarts the indentation after a form feed.

@@ -23,7 +23,9 @@ use arc_isa::Primitive;
 use crate::beside::{Beside, resolved};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::globals::{Binding, Globals, LATE, Renames, StarImport};
-use crate::lexer::{Block, Lexer, Mark, Token, TokenKind, is_doubtful};
+use crate::lexer::{
+    Block, Lexer, Mark, Token, TokenKind, closes_strings, is_doubtful, quotes_defs,
+};
 use crate::module::imports::Imports;
 use crate::module::lowering::{Lowering, Parsed};
 
@@ -482,6 +484,11 @@ impl<'t> Module<'t> {
         let mut lexer = self.lexer();
         let has_global = self.text.contains("global ");
         let has_globals = self.text.contains("globals()");
+        let text = self.text;
+        let closes = OnceCell::new();
+        // Then Python reads it as a string, too.
+        let is_quoted =
+            |block: &Block<'_>| quotes_defs(block) && *closes.get_or_init(|| closes_strings(text));
         let mut block = Block::default();
         while lexer.next_block(&mut block) {
             let is_def = block.tokens.len() > 2
@@ -492,7 +499,9 @@ impl<'t> Module<'t> {
             if !is_def {
                 if let Err(error) = self.top_level(&cut) {
                     self.errors.push((cut.tokens[0].start, error));
-                    lexer.recover();
+                    if !is_quoted(&cut) {
+                        lexer.recover();
+                    }
                 }
                 continue;
             }
@@ -500,7 +509,7 @@ impl<'t> Module<'t> {
                 self.definition(&mut Lowering::within(self, &cut, self.dialect()), &cut)
                     .is_err()
             };
-            if is_wrong {
+            if is_wrong && !is_quoted(&cut) {
                 lexer.recover();
             }
             let name = cut.tokens[2];

@@ -205,6 +205,9 @@ struct RowBits {
 
 impl RowBits {
     fn of(grid: &Grid, colour: i8) -> Self {
+        /// All bits but the highest of each byte.
+        const LOWER: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        let wanted = u64::from_le_bytes([colour.cast_unsigned(); 8]);
         let stride = grid.width().div_ceil(64) + 1;
         let mut words = vec![0; grid.height() * stride];
         for (row, words) in grid.rows().zip(words.chunks_mut(stride)) {
@@ -215,9 +218,12 @@ impl RowBits {
                         eight[..cells.len()].copy_from_slice(cells);
                         eight
                     });
-                    let is_coloured = eight.map(|cell| u8::from(cell == colour));
+                    let other = u64::from_le_bytes(eight.map(i8::cast_unsigned)) ^ wanted;
+                    // Of a byte that is not 0, the highest bit is set here.
+                    let differs = (other & LOWER) + LOWER | other;
+                    let is_coloured = !differs >> 7 & 0x0101_0101_0101_0101;
                     // The product's highest byte has the lowest bit of each byte.
-                    let bits = u64::from_le_bytes(is_coloured).wrapping_mul(0x0102_0408_1020_4080);
+                    let bits = is_coloured.wrapping_mul(0x0102_0408_1020_4080);
                     *word |= bits >> 56 << (8 * at);
                 }
             }

@@ -557,6 +557,27 @@ fn a_string_that_swallows_a_program_is_found_out() {
     // A string in a correct program may contain what looks like a program.
     let text = "def a(I):\n '''\ndef b(I):\n return I\n'''\n return I\n";
     assert_eq!(outline(text), ["a"]);
+    // And in a wrong one, if Python takes it for a string, too.
+    let quoted = "'''Write:\n\ndef vm(g):\n return hmirror(g)\n'''";
+    for line in [
+        "text = QUOTED + str(I)",
+        "return QUOTED",
+        "print(QUOTED)",
+        "text = fQUOTED",
+        "x = {1: QUOTED}",
+    ] {
+        let line = line.replace("QUOTED", quoted);
+        let text = format!(
+            "def vm(g):\n return vmirror(g)\ndef a(I):\n {line}\n return text\ndef b(I):\n return vm(I)\n"
+        );
+        assert!(matches!(&outline(&text)[..], [_, b] if b == "b"), "{line}");
+        assert_eq!(
+            outcome(&text),
+            Ok("((0, 1, 1), (2, 0, 0))".to_owned()),
+            "{line}"
+        );
+    }
+    assert!(outline(&format!("class A:\n x = {quoted}\n")).is_empty());
 }
 
 #[test]
