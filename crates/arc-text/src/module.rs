@@ -18,7 +18,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use arc_dsl::{Container, Dialect, Program, Value};
-use arc_isa::Primitive;
+use arc_isa::{Primitive, ValueType};
 
 use crate::beside::{Beside, resolved};
 use crate::error::{ParseError, ParseErrorKind};
@@ -132,6 +132,21 @@ impl Definition<'_> {
     }
 }
 
+/// What is known of the arguments for which a function is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) enum Given {
+    /// The first one is a grid.
+    #[default]
+    Grid,
+    /// They have these types, as far as these are known.
+    Types(Vec<Option<ValueType>>),
+    /// Nothing: only the first line is read.
+    Nothing,
+}
+
+/// How many functions are read within each other for the types of their arguments.
+const MAX_TYPED: usize = 8;
+
 /// How far the parsing of a function has got.
 #[derive(Debug, Clone, Default)]
 pub(super) enum ParseState {
@@ -154,6 +169,8 @@ pub(super) struct Module<'t> {
     pub(super) functions: Vec<Definition<'t>>,
     /// For each function and dialect.
     states: Vec<[ParseState; 2]>,
+    /// Those that are read for other arguments than grids, with what is known of these; `None` while one is read.
+    typed: RefCell<HashMap<(usize, Given), Option<Result<Rc<Parsed>, ParseError>>>>,
     /// Whether another function uses it.
     used: RefCell<Vec<bool>>,
     /// The function being parsed.
@@ -193,6 +210,7 @@ impl<'t> Module<'t> {
             globals: Globals::new(reading.beside.clone()),
             functions: Vec::new(),
             states: Vec::new(),
+            typed: RefCell::default(),
             used: RefCell::default(),
             current: Cell::new(usize::MAX),
             inlined: Cell::new(0),
@@ -718,7 +736,7 @@ impl<'t> Module<'t> {
                 continue;
             }
             self.states[at][dialect as usize] = ParseState::Reading;
-            let (read, needs) = self.try_to_read(at, dialect);
+            let (read, needs) = self.try_to_read(at, dialect, Given::Grid);
             let Some(needs) = needs else {
                 self.states[at][dialect as usize] = ParseState::Read(read);
                 // Its tokens are no longer needed.
@@ -777,11 +795,44 @@ impl<'t> Module<'t> {
         bound
     }
 
+    /// Parses a function for these arguments, once for all calls with such; `None` if it calls itself. Otherwise the
+    /// function that has to be parsed first.
+    pub(super) fn read_for(
+        &self,
+        at: usize,
+        dialect: Dialect,
+        given: Given,
+    ) -> Result<Option<Result<Rc<Parsed>, ParseError>>, usize> {
+        let key = (at, given);
+        let mut typed = self.typed.borrow_mut();
+        if let Some(read) = typed.get(&key) {
+            return Ok(read.clone());
+        }
+        let open = typed.iter().filter(|(_, read)| read.is_none());
+        let is_within_itself = open.clone().any(|((other, _), _)| *other == at);
+        if is_within_itself || open.count() == MAX_TYPED {
+            return Ok(None);
+        }
+        typed.insert(key.clone(), None);
+        drop(typed);
+        let current = self.current.get();
+        let (read, needs) = self.try_to_read(at, dialect, key.1.clone());
+        self.current.set(current);
+        let mut typed = self.typed.borrow_mut();
+        if let Some(needs) = needs {
+            typed.remove(&key);
+            return Err(needs);
+        }
+        typed.insert(key, Some(read.clone()));
+        Ok(Some(read))
+    }
+
     /// Parses a function, unless another one has to be parsed first.
     fn try_to_read(
         &self,
         at: usize,
         dialect: Dialect,
+        given: Given,
     ) -> (Result<Rc<Parsed>, ParseError>, Option<usize>) {
         let function = &self.functions[at];
         if let Some(error) = &function.refused {
@@ -791,6 +842,7 @@ impl<'t> Module<'t> {
         let block = self.block(at);
         let mut lowering = Lowering::within(self, &block, dialect);
         (lowering.at, lowering.defined) = (function.at, function.defined);
+        lowering.given = given;
         let mut tokens = Tokens::new(self.text, &block);
         let read = match function.kind {
             DefinitionKind::Def => self.definition(&mut lowering, &block),

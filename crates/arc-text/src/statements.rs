@@ -10,6 +10,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
 use crate::globals::Binding;
 use crate::lexer::{Token, TokenKind};
+use crate::module::Given;
 use crate::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::names;
 use crate::syntax::{MAX_NESTING, is_only_text};
@@ -80,11 +81,25 @@ impl<'t> Lowering<'_, 't> {
             scope.sets_names(&set);
             scope.is_function = true;
             let is_of_any_kind = self.module.is_some_and(|module| module.lists_all);
-            if self.dialect == Dialect::Public && !is_of_any_kind && !parameters.is_empty() {
-                let ty = Some(ValueType::Grid);
-                let is_of_grid = true;
-                scope.types = vec![KnownType::default(); parameters.len()];
-                scope.types[input_of(&parameters)] = KnownType { ty, is_of_grid };
+            scope.types = vec![KnownType::default(); parameters.len()];
+            match std::mem::take(&mut self.given) {
+                Given::Grid
+                    if self.dialect == Dialect::Public
+                        && !is_of_any_kind
+                        && !parameters.is_empty() =>
+                {
+                    scope.types[input_of(&parameters)] = KnownType {
+                        ty: Some(ValueType::Grid),
+                        is_of_grid: true,
+                    };
+                }
+                Given::Grid => {}
+                Given::Types(types) => {
+                    for (known, ty) in scope.types.iter_mut().zip(types) {
+                        known.ty = ty;
+                    }
+                }
+                Given::Nothing => return self.finish(token, Value::Nothing.into(), parameters),
             }
         }
         let Some(output) = self.body(&function.body)? else {

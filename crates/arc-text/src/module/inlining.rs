@@ -7,12 +7,12 @@ use arc_dsl::{Operand, Program};
 use arc_isa::ValueType;
 
 use crate::beside::{DslPart, Meaning};
-use crate::error::ParseErrorKind;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
 use crate::globals::{Binding, LATE};
 use crate::lexer::Token;
 use crate::module::lowering::{Lowering, Parsed};
-use crate::module::{Definition, ParseState};
+use crate::module::{Definition, Given, ParseState};
 use crate::names;
 use crate::tokens::{Result, told};
 use crate::tree::{Argument, ParameterKind, Trailer};
@@ -171,16 +171,17 @@ impl<'t> Lowering<'_, 't> {
                 return self.fail(token, unusable(token, function, why));
             }
             ParseState::Read(Ok(parsed)) => Rc::clone(parsed),
-            ParseState::Read(Err(error)) => {
-                let kind = match &error.kind {
-                    kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
-                    kind => {
-                        let why = format!("line {}, column {}: {kind}", error.line, error.column);
-                        unusable(token, function, why)
-                    }
-                };
-                return self.fail(token, kind);
-            }
+            // It may be right for the arguments of this call.
+            ParseState::Read(Err(error)) => match trailers {
+                [Trailer::Call(arguments), ..] if !arguments.is_empty() => {
+                    let parsed = self.read_for(token, at, Given::Nothing);
+                    let arguments = parsed.and_then(|it| self.arguments_of(token, &it, arguments));
+                    let called = arguments.and_then(|it| self.called(token, at, it));
+                    return called
+                        .map_err(|_| self.error(token, unusable_by(error, token, function)));
+                }
+                _ => return self.fail(token, unusable_by(error, token, function)),
+            },
         };
         if is_value {
             let operand = self.steps_of(token, &parsed.program, &[])?;
@@ -189,11 +190,11 @@ impl<'t> Lowering<'_, 't> {
         if let [Trailer::Call(arguments), ..] = trailers {
             let arguments = self.arguments_of(token, &parsed, arguments)?;
             let grid = parsed.grid.and_then(|at| arguments.get(at));
-            let is_grid = grid.is_none_or(|it| self.certain(it, token) == Some(ValueType::Grid));
-            if is_grid {
+            if grid.is_none_or(|it| self.certain(it, token) == Some(ValueType::Grid)) {
                 let operand = self.steps_of(token, &parsed.program, &arguments)?;
                 return Ok((Expression::Inlined(operand), 1));
             }
+            return self.called(token, at, arguments);
         }
         if parsed.grid.is_some() {
             let why = "it takes its input apart as a grid, and here that may be something else";
@@ -202,6 +203,40 @@ impl<'t> Lowering<'_, 't> {
         let inputs = vec![None; parsed.program.inputs().len()];
         let value = self.as_value(token, &parsed, &inputs)?;
         Ok((Expression::of(value), 0))
+    }
+
+    /// A call of a function that is read for these arguments.
+    fn called(
+        &mut self,
+        token: Token<'t>,
+        at: usize,
+        arguments: Vec<Operand>,
+    ) -> Result<(Expression<'t>, usize)> {
+        let types = arguments.iter().map(|it| self.certain(it, token));
+        let types = Given::Types(types.collect());
+        let parsed = self.read_for(token, at, types)?;
+        let operand = self.steps_of(token, &parsed.program, &arguments)?;
+        Ok((Expression::Inlined(operand), 1))
+    }
+
+    /// A function of the text as it is read for these arguments.
+    fn read_for(&mut self, token: Token<'t>, at: usize, given: Given) -> Result<Rc<Parsed>> {
+        let Some(module) = self.module else {
+            return self.fail(token, ParseErrorKind::NotLiteral);
+        };
+        let function = &module.functions[at];
+        match module.read_for(at, self.dialect, given) {
+            Ok(Some(Ok(parsed))) => Ok(parsed),
+            Ok(Some(Err(error))) => self.fail(token, unusable_by(&error, token, function)),
+            Ok(None) => {
+                let why = "it calls itself, or others that are no functions of grids, too deep within each other";
+                self.fail(token, unusable(token, function, why.to_owned()))
+            }
+            Err(needs) => {
+                self.needs = Some(needs);
+                self.fail(token, ParseErrorKind::NotLiteral)
+            }
+        }
     }
 
     /// The arguments of a call of a function, one for each parameter.
@@ -307,6 +342,17 @@ pub(crate) fn bound_beside(token: Token<'_>, file: &str, line: u32) -> ParseErro
         name: told(token.text),
         file: file.to_owned(),
         line,
+    }
+}
+
+/// The error at a use of a function that has this error.
+fn unusable_by(error: &ParseError, token: Token<'_>, function: &Definition<'_>) -> ParseErrorKind {
+    match &error.kind {
+        kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
+        kind => {
+            let why = format!("line {}, column {}: {kind}", error.line, error.column);
+            unusable(token, function, why)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::globals::{Binding, LATE};
 use crate::lexer::{Block, Token};
-use crate::module::Module;
+use crate::module::{Given, Module};
 use crate::tokens::{Result, error_at};
 use crate::tree::{Expr, ExprKind, ParameterKind, Trailer};
 
@@ -35,6 +35,8 @@ pub(crate) struct Lowering<'b, 't> {
     pub(crate) depth: u32,
     /// The type of the parameter of the `lambda` that is lowered next.
     pub(crate) element: Option<ValueType>,
+    /// The arguments for which the function is lowered.
+    pub(crate) given: Given,
     /// Names in the block that a generated name must differ from; collected when the first one is needed.
     avoided: Option<HashSet<&'t str>>,
     /// A function that has to be lowered before this one can be.
@@ -291,6 +293,7 @@ impl<'b, 't> Lowering<'b, 't> {
             is_only_called: false,
             depth: 0,
             element: None,
+            given: Given::Grid,
             avoided: None,
             needs: None,
         }
