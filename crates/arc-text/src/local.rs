@@ -119,7 +119,7 @@ impl<'t> Lowering<'_, 't> {
         };
         let mut arguments = self.arguments_of(token, &function.parsed, arguments)?;
         arguments.extend(self.captured_by(token, function)?);
-        let operand = self.steps_of(token, &function.parsed.program, &arguments)?;
+        let operand = self.steps_of(token, &function.parsed.program, &arguments, None)?;
         Ok((Expression::Inlined(operand), 1))
     }
 

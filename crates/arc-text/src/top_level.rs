@@ -141,6 +141,10 @@ impl<'t> Module<'t> {
                 return Ok(end);
             }
             "pass" => return Ok(end),
+            "type" if tokens[at + 1].kind == TokenKind::Name => {
+                self.bind_to_other(tokens[at + 1], "it is set by `type`");
+                return Ok(end);
+            }
             "del" if first.kind == TokenKind::Name => {
                 let deleted = &tokens[at + 1..end];
                 if has_any(deleted, CHANGES) || deleted.len() > 1 && self.is_part_of_dsl(deleted) {

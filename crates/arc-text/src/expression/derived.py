@@ -6,7 +6,7 @@ def len(x):
 
 
 def abs(x):
-    return branch(greater(0, x), invert(x), x)
+    return branch(greater(0, x), invert(x), add(0, x))
 
 
 def min(a, b):

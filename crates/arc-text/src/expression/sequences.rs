@@ -141,7 +141,7 @@ impl<'t> Lowering<'_, 't> {
     ) -> Result<Operand> {
         let mut functions = DERIVED.iter();
         match functions.find(|function| function.name() == name) {
-            Some(function) => self.steps_of(token, function, given),
+            Some(function) => self.steps_of(token, function, given, Some(token.line)),
             None => Err(self.only_calls(token)),
         }
     }

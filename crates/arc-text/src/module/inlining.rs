@@ -184,14 +184,14 @@ impl<'t> Lowering<'_, 't> {
             },
         };
         if is_value {
-            let operand = self.steps_of(token, &parsed.program, &[])?;
+            let operand = self.steps_of(token, &parsed.program, &[], None)?;
             return Ok((Expression::of(operand), 0));
         }
         if let [Trailer::Call(arguments), ..] = trailers {
             let arguments = self.arguments_of(token, &parsed, arguments)?;
             let grid = parsed.grid.and_then(|at| arguments.get(at));
             if grid.is_none_or(|it| self.certain(it, token) == Some(ValueType::Grid)) {
-                let operand = self.steps_of(token, &parsed.program, &arguments)?;
+                let operand = self.steps_of(token, &parsed.program, &arguments, None)?;
                 return Ok((Expression::Inlined(operand), 1));
             }
             return self.called(token, at, arguments);
@@ -215,7 +215,7 @@ impl<'t> Lowering<'_, 't> {
         let types = arguments.iter().map(|it| self.certain(it, token));
         let types = Given::Types(types.collect());
         let parsed = self.read_for(token, at, types)?;
-        let operand = self.steps_of(token, &parsed.program, &arguments)?;
+        let operand = self.steps_of(token, &parsed.program, &arguments, None)?;
         Ok((Expression::Inlined(operand), 1))
     }
 
@@ -292,12 +292,13 @@ impl<'t> Lowering<'_, 't> {
         })
     }
 
-    /// Adds the steps of a function with these arguments; returns its result.
+    /// Adds the steps of a function with these arguments, on their own lines if none is given; returns its result.
     pub(crate) fn steps_of(
         &mut self,
         token: Token<'t>,
         function: &Program,
         arguments: &[Operand],
+        line: Option<u32>,
     ) -> Result<Operand> {
         if self.scope.is_none() {
             // Outside of a program, as in a default, no steps can be added.
@@ -310,6 +311,7 @@ impl<'t> Lowering<'_, 't> {
         self.has_room(token, more)?;
         let names: Vec<_> = (0..more).map(|_| self.generate_name()).collect();
         let mut names = names.into_iter();
+        let mut steps = function.steps().iter();
         let Some(scope) = &mut self.scope else {
             return self.fail(token, ParseErrorKind::NotLiteral);
         };
@@ -317,7 +319,8 @@ impl<'t> Lowering<'_, 't> {
             .builder
             .inline_with(function, arguments, |builder, callee, given| {
                 let name = names.next().unwrap_or_default();
-                builder.step(token.line, name, callee, given.into())
+                let own = steps.next().map_or(token.line, |step| step.line);
+                builder.step(line.unwrap_or(own), name, callee, given.into())
             });
         added.map_err(|error| self.error(token, error.into()))
     }

@@ -319,6 +319,7 @@ fn what_python_would_execute_is_told_and_what_changes_nothing_is_not() {
         "import os, sys",
         "from dsl import *",
         "T = TypeVar('T', bound=int)",
+        "type Cells = Tuple[int, int]",
         "Grid = Tuple[Tuple[int]]",
         "x: int",
         "x = 5",
@@ -333,6 +334,13 @@ fn what_python_would_execute_is_told_and_what_changes_nothing_is_not() {
     let told = "line 2, column 1: ignored, since it is not part of a program: `print`";
     assert_eq!(notes[0].to_string(), told);
     assert!(read("open('x', 'w').close()\nO = vmirror(I)\n").programs[0].is_err());
+}
+
+#[test]
+fn a_type_that_has_the_name_of_a_constant_is_told() {
+    let text = "type F = int\ndef solve(I):\n return objects(I, F, F, T)\n";
+    let told = "line 3, column 20: `F`, bound on line 1, cannot be used: it is set by `type`";
+    assert_eq!(error(text), told);
 }
 
 #[test]

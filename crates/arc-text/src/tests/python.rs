@@ -68,6 +68,7 @@ fn values_are_those_of_python() {
         ("return (sum(I[1]), sum(c - 2 for c in I[0]))", "(2, -4)"),
         ("return sum(1 for r in I if 1 in r)", "1"),
         ("return (abs(-3), abs(height(I) - width(I)))", "(3, 1)"),
+        ("return (abs(square(I)), abs(True))", "(0, 1)"),
         ("return tuple(sorted(palette(I)))", "(0, 1, 2)"),
         (
             "return tuple(sorted(I, key=lambda r: r[1]))",
@@ -414,6 +415,10 @@ fn functions_are_read_for_the_arguments_that_they_get() {
         let text = format!("{functions}\ndef solve(I): return {value}\n");
         assert_eq!(outcome(&text).as_deref(), Ok(expected), "{text}");
     }
+    // An error is on the line of the function that fails, as the last one of Python's.
+    let text = "def g(x):\n y = first(())\n return y\ndef solve(I):\n z = g(I)\n return z\n";
+    let found = outcome(text).unwrap_err();
+    assert!(found.starts_with("line 2: first"), "{found}");
     let text = "def f(x): return f((x[0], x))\ndef solve(I): return f((1, 2))\n";
     assert!(outcome(text).unwrap_err().contains("it calls itself"));
     // Each is read once for each type, whoever calls it how often.
