@@ -181,7 +181,7 @@ impl TaskFile {
     /// Gives the rows of a task that are called `ID_0`, `ID_1` by its test inputs the id of the task.
     fn name_rows(&mut self) {
         let numbered = |(at, it): (usize, &FileTask)| {
-            let (id, number) = it.task.id.rsplit_once(['_', '-'])?;
+            let (id, number) = it.task.id.rsplit_once(['_', '-', '#', ':'])?;
             let is_one = it.is_row && is_arc_id(id) && it.task.test_places().len() == 1;
             let number = number.parse::<usize>().ok().filter(|_| is_one)?;
             Some((at, id.to_owned(), number))
@@ -343,7 +343,19 @@ impl TaskFile {
             let own = id_in(&entries).or_else(|| id_in(&entries_of(value.get()).0));
             let name = own.as_deref().unwrap_or(id.name());
             let part = Places::new(text).of_key(key, value).of_task(name);
+            let before = self.tasks.len();
             self.object(&part, TaskName::Key(name), depth + 1);
+            let mut beside = entries.iter().filter(|(key, it)| {
+                side_of_test(key) == Some(1) && matches!(nesting(it.get()), 2 | 3)
+            });
+            if let (Some((key, outputs)), true) = (beside.next(), self.tasks.len() == before + 1) {
+                let outputs = Places::new(text).of_key(key, outputs).of_task(name);
+                let mut task = std::mem::take(&mut self.tasks[before].task);
+                if task.test.iter().all(|pair| pair.output.is_none()) {
+                    self.add_outputs(&mut task.test, &task.tests_left_out, &outputs);
+                }
+                self.tasks[before].task = task;
+            }
             if let Some(named) = program(&entries) {
                 self.named_program(&mut Places::new(text), name, named, true);
             }

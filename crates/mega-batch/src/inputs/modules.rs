@@ -19,8 +19,8 @@ const MOST_ABOVE: usize = 3;
 
 /// The modules beside files of programs, from which Python would import names.
 pub(super) struct Modules {
-    /// By the folder of the programs and the modules that they import.
-    known: BTreeMap<(PathBuf, Vec<String>), Option<Arc<Beside>>>,
+    /// By the folder of the programs, the modules that they import, and the folders that they add.
+    known: BTreeMap<(PathBuf, Vec<String>, [Vec<PathBuf>; 2]), Option<Arc<Beside>>>,
     /// The texts of modules, by file; `None` for what is no readable file.
     texts: HashMap<PathBuf, Option<Arc<str>>>,
 }
@@ -66,7 +66,7 @@ impl Modules {
         let mut imported = imported_modules("", text);
         // Names that a text does not import are the DSL's.
         imported.extend(["dsl", "constants"].map(str::to_owned));
-        let key = (folder.to_owned(), imported);
+        let key = (folder.to_owned(), imported, added_folders(folder, text));
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -74,7 +74,7 @@ impl Modules {
         let mut paths = key.1.clone();
         while let Some(path) = paths.pop() {
             if !found.contains_key(&path)
-                && let Some((module, text)) = self.module(folder, &path)
+                && let Some((module, text)) = self.module(folder, &key.2, &path)
                 && module != file
             {
                 let module = module.to_string_lossy().into_owned();
@@ -90,7 +90,12 @@ impl Modules {
     }
 
     /// The file and the text of the module that programs in this folder import as `path`.
-    fn module(&mut self, folder: &Path, path: &str) -> Option<(PathBuf, Arc<str>)> {
+    fn module(
+        &mut self,
+        folder: &Path,
+        [before, behind]: &[Vec<PathBuf>; 2],
+        path: &str,
+    ) -> Option<(PathBuf, Arc<str>)> {
         let name = path.trim_start_matches('.');
         let up = (path.len() - name.len()).saturating_sub(1);
         let folder = folder.ancestors().nth(up)?;
@@ -98,6 +103,10 @@ impl Modules {
         // Python may be run in a folder above.
         let above = if path.starts_with('.') { 0 } else { MOST_ABOVE };
         let mut folders: Vec<_> = folder.ancestors().take(1 + above).collect();
+        if !path.starts_with('.') {
+            folders.splice(..0, before.iter().map(|it| &**it));
+            folders.extend(behind.iter().map(|it| &**it));
+        }
         // Python may be run above the package that the folder is a part of.
         let first = name.split('.').next()?;
         let packages = folder.ancestors();
@@ -138,6 +147,24 @@ impl Modules {
         });
         notes.collect()
     }
+}
+
+/// The folders in which a text makes Python look for modules before and after its own, judging by the strings of lines
+/// with `sys.path`: those of `os.path.join` are one path. They count from the folder of the text, or from one above, in
+/// which Python may be run.
+fn added_folders(folder: &Path, text: &str) -> [Vec<PathBuf>; 2] {
+    let mut added = [Vec::new(), Vec::new()];
+    for line in text.lines().filter(|line| line.contains("sys.path")) {
+        let parts = line.split(['"', '\'']).skip(1).step_by(2);
+        let whole: PathBuf = parts.clone().collect();
+        let paths = std::iter::once(whole).chain(parts.map(PathBuf::from));
+        let is_first = line.replace(' ', "").contains("insert(0,");
+        for path in paths.filter(|path| *path != Path::new("")) {
+            let above = folder.ancestors().take(1 + MOST_ABOVE);
+            added[usize::from(!is_first)].extend(above.map(|it| it.join(&path)));
+        }
+    }
+    added
 }
 
 /// Lists the first of many names; `None` if there are none.

@@ -111,7 +111,7 @@ pub(super) fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
             _ => return None,
         };
         let id = bare_id(&id).to_owned();
-        let is_id = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+        let is_id = |c: char| c.is_alphanumeric() || "_-./#:@+~=".contains(c);
         (!id.is_empty() && id.chars().all(is_id)).then_some(id)
     })
 }

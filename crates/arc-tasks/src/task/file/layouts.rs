@@ -19,7 +19,7 @@ const TEST_INDEX_KEYS: &str = "test_index pair_index question_index test_input_i
      question_idx test_input_idx test_case test_id";
 
 /// The keys under which an object beside other things holds one task.
-const WRAPPERS: &str = "task data problem puzzle item content row result";
+const WRAPPERS: &str = "task data problem puzzle challenge item content row result";
 
 /// The one of them under which the server of a hub for data sets has a row.
 pub(super) const ROW: &str = "row";
@@ -225,7 +225,7 @@ pub(super) fn wrapped<'e, 'a>(
 /// Whether a key stands above tasks, rather than being the id of one.
 pub(super) fn is_wrapper(key: &str) -> bool {
     let one = key.strip_suffix('s').unwrap_or(key);
-    place_in(WRAPPERS, one).is_some() || key == "challenges" || is_word_of_splits(key)
+    place_in(WRAPPERS, one).is_some() || is_word_of_splits(key)
 }
 
 /// Whether a key consists of words that name parts of a task.

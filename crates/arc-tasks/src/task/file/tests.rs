@@ -680,6 +680,40 @@ fn rows_may_be_named_by_task_and_test_input() {
     assert_eq!(read(&rows), expected);
     let lone = [rows[0].clone(), row("x_0", 3)];
     assert_eq!(read(&lone)[0].0, "11aa22bb_1");
+    let hashed = [row("11aa22bb#1", 3), row("11aa22bb#0", 3)];
+    assert_eq!(
+        read(&hashed)[..],
+        told([(a, Some(1)), (a, Some(0)), (b, None)])[..2]
+    );
+    let named = [row("set:11aa22bb", 3), row("set:33cc44dd", 4)];
+    assert_eq!(read(&named)[0].0, "set:11aa22bb");
+}
+
+#[test]
+fn a_row_may_have_the_outputs_beside_the_task() {
+    let task = json!({ "train": [{ "input": [[1]], "output": [[2]] }], "test": [{ "input": [[3]] }, { "input": [[4]] }] });
+    for key in ["solution", "solutions", "answer", "output"] {
+        let row = |id: &str| json!({ "task_id": id, "challenge": task, key: [[[5]], [[6]]] });
+        let text = format!("{}\n{}", row("11aa22bb"), row("33cc44dd"));
+        let file = TaskFile::read("rows", text.as_bytes());
+        assert_eq!(file.errors, []);
+        let tests = file.tasks.iter().map(|it| {
+            let outputs = it
+                .task
+                .test
+                .iter()
+                .map(|pair| pair.output.as_ref().unwrap().at(0, 0));
+            (&*it.task.id, outputs.collect())
+        });
+        let expected = ["11aa22bb", "33cc44dd"].map(|id| (id, vec![5, 6]));
+        assert_eq!(tests.collect::<Vec<_>>(), expected, "{key}");
+    }
+    let row = json!({ "task_id": "11aa22bb", "challenge": task, "solution": [[[5]]] }).to_string();
+    let file = TaskFile::read("rows", row.as_bytes());
+    assert_eq!(
+        file.errors[0].message,
+        "1 outputs for 2 test pairs: expected one for each"
+    );
 }
 
 #[test]
