@@ -332,7 +332,7 @@ impl<'t> Tokens<'_, 't> {
             return Err(self.unexpected("`,`, or the end of the value"));
         }
         let (names, are_elements) = self.names()?;
-        self.expect("in", "`in`")?;
+        self.expect("in", "`in` after names without brackets")?;
         let container = self.operators(OR, depth)?;
         let mut condition = None;
         if self.accept("if") {

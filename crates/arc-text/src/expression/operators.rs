@@ -6,7 +6,7 @@
 //! selects.
 
 use arc_dsl::{Callee, Dialect, MAX_INT, Operand, Slot, Value};
-use arc_isa::{Primitive, ValueType};
+use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
@@ -379,9 +379,21 @@ impl<'t> Lowering<'_, 't> {
                 return Err(self.only_calls(token));
             }
             let are_integers = sides.iter().all(|side| self.is_integer(side, token));
+            let types = sides.each_ref().map(|side| self.certain(side, token));
+            let kinds = types.map(|ty| ty.and_then(|ty| ty.container()));
+            if operator == Operator::Plus && kinds == [Some(ContainerKind::Tuple); 2] {
+                return Ok(call(Primitive::Combine, sides, token));
+            }
             return match operator.primitive() {
                 Some(primitive) if are_integers => Ok(call(primitive, sides, token)),
-                Some(primitive) => Err(self.not_of_integers(token, &format!("{primitive}(a, b)"))),
+                Some(primitive) => {
+                    let instead = match (operator, kinds.into_iter().flatten().next()) {
+                        (Operator::Plus, Some(_)) => Primitive::Combine,
+                        (Operator::Minus, Some(ContainerKind::Set)) => Primitive::Difference,
+                        _ => primitive,
+                    };
+                    Err(self.not_of_integers(token, &format!("{instead}(a, b)")))
+                }
                 None if are_integers => {
                     let modulo = self.derived(token, "modulo", &sides)?;
                     Ok(Expression::Inlined(

@@ -69,6 +69,12 @@ fn values_are_those_of_python() {
         ("return sum(1 for r in I if 1 in r)", "1"),
         ("return (abs(-3), abs(height(I) - width(I)))", "(3, 1)"),
         ("return (abs(square(I)), abs(True))", "(0, 1)"),
+        ("return I[0] + I[1]", "(1, 1, 0, 0, 0, 2)"),
+        (
+            "return I + I[::-1]",
+            "((1, 1, 0), (0, 0, 2), (0, 0, 2), (1, 1, 0))",
+        ),
+        ("return (1, 2) + tuple(sorted(I[0]))", "(1, 2, 0, 1, 1)"),
         ("return tuple(sorted(palette(I)))", "(0, 1, 2)"),
         (
             "return tuple(sorted(I, key=lambda r: r[1]))",
@@ -240,6 +246,23 @@ fn what_fails_in_python_fails() {
         let program = parse_programs(&program_text(lines)).remove(0);
         assert!(program.is_ok(), "{lines}: {program:?}");
         assert!(given(lines).is_err(), "{lines}");
+    }
+}
+
+#[test]
+fn operators_on_sets_name_the_calls_that_do_the_same() {
+    for (lines, call) in [
+        ("return palette(I) - initset(0)", "difference(a, b)"),
+        ("return palette(I) + initset(0)", "combine(a, b)"),
+        ("return first(I) + 1", "combine(a, b)"),
+        (
+            "return last(first(objects(I, T, F, F))) - 1",
+            "subtract(a, b)",
+        ),
+        ("return list(I) + I", ""),
+    ] {
+        let found = given(lines).unwrap_err();
+        assert!(found.contains(call), "{lines}: {found}");
     }
 }
 
