@@ -267,3 +267,15 @@ fn no_process_is_left_of_a_run_that_is_ended() {
         assert_eq!(document.exists(), code.is_some(), "{signal}");
     }
 }
+
+#[test]
+fn without_the_option_numpy_is_said_to_need_it() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let text = "import numpy as np\n\ndef solve_a(I):\n    return np.fliplr(I)\n";
+    folder.write("a.py", text);
+    folder.write("b.py", text);
+    let done = folder.run("run --tasks a.json --programs a.py b.py");
+    let note = "a.py: may be a program in free Python, as may 1 more: these run with `--python`, `python=True`";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+}

@@ -12,6 +12,8 @@ use super::{InputError, ProgramsRead};
 pub(super) struct Foreign<'p> {
     pool: Option<&'p Pool>,
     pub(super) candidates: Vec<Candidate>,
+    /// Where the first one is, if there is no pool, and how many there are.
+    without_pool: Option<(PathBuf, usize)>,
 }
 
 /// A text that may be a program in free Python.
@@ -30,19 +32,40 @@ impl<'p> Foreign<'p> {
         Self {
             pool,
             candidates: Vec::new(),
+            without_pool: None,
         }
     }
 
     /// Whether what is wrong with a text may be that it is Python; `None` if there is no need to ask.
-    pub(super) fn may_have(&mut self, text: &str, read: &[Parsed]) -> Option<bool> {
-        let pool = self.pool.filter(|_| !read.iter().any(Result::is_ok))?;
+    pub(super) fn may_have(&mut self, file: &Path, text: &str, read: &[Parsed]) -> Option<bool> {
+        if read.iter().any(Result::is_ok) {
+            return None;
+        }
         let is_foreign = is_foreign(text, read);
+        // Without it, what is wrong with them is more often a slip.
+        if self.pool.is_none() && is_foreign && text.contains("numpy") {
+            let (_, count) = self
+                .without_pool
+                .get_or_insert_with(|| (file.to_owned(), 0));
+            *count += 1;
+        }
+        let pool = self.pool?;
         // A prelude may know more names.
         (is_foreign || pool.settings().prelude.is_some()).then_some(is_foreign)
     }
 
     /// Adds the programs among the candidates, and says what is wrong with the others.
     pub(super) fn finish(self, read: &mut ProgramsRead, empty: &mut Vec<PathBuf>) {
+        if let Some((file, count)) = &self.without_pool {
+            let more = match count {
+                1 => String::new(),
+                count => format!(", as may {} more", count - 1),
+            };
+            let note = format!(
+                "may be a program in free Python{more}: these run with `--python`, `python=True`"
+            );
+            read.notes.push(InputError::whole(file, note));
+        }
         let Some(pool) = self.pool else {
             return;
         };

@@ -303,7 +303,7 @@ fn parse(
     if read.is_empty() {
         errors.push(error("no program in this text".to_owned()));
     }
-    let is_foreign = foreign.may_have(text, &read);
+    let is_foreign = foreign.may_have(file, text, &read);
     for program in read {
         match program {
             Ok(program) => {

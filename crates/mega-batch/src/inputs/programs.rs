@@ -145,7 +145,7 @@ impl ProgramsRead {
         let parsed = read_file(text, reading, name);
         let is_bare = !parsed.programs.is_empty() && parsed.is_bare;
         let source: Arc<str> = file.to_string_lossy().into();
-        let is_foreign = foreign.may_have(text, &parsed.programs);
+        let is_foreign = foreign.may_have(file, text, &parsed.programs);
         let (before, mut errors, mut unknown) = (self.programs.len(), Vec::new(), Vec::new());
         for program in parsed.programs {
             match program {
