@@ -24,6 +24,9 @@ pub use text::{broken_json, utf8};
 /// The most rows and columns that a grid of the ARC data, and of a submission, has.
 pub const MAX_SIDE: usize = 30;
 
+/// The most test inputs of a task whose numbers are places; a higher `pair_index` of a submission is an error.
+pub const MAX_TESTS: usize = 100;
+
 /// A task: train pairs, from which the rule is learned, and test pairs, on which programs are judged.
 ///
 /// ```

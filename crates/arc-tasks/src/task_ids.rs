@@ -1,7 +1,7 @@
 //! [`TaskIds`]: which task a program belongs to.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use arc_dsl::Program;
 
@@ -173,13 +173,12 @@ impl<'a> TaskIds<'a> {
             .into_iter()
             .flat_map(Path::components)
             .collect();
+        let whole = whole_folder(source);
         let is_beside = |id: &&&str| {
-            let own: Vec<_> = Path::new(id)
-                .parent()
-                .into_iter()
-                .flat_map(Path::components)
-                .collect();
-            folders.windows(own.len().max(1)).any(|part| part == own)
+            let folder = Path::new(id).parent().unwrap_or(Path::new(""));
+            let own: Vec<_> = folder.components().collect();
+            let is_given = folders.windows(own.len().max(1)).any(|part| part == own);
+            is_given || whole.ends_with(folder)
         };
         let stem = source.file_stem().unwrap_or_default().to_string_lossy();
         let names = format!("_{}/_{stem}", program.name());
@@ -270,6 +269,21 @@ impl<'a> TaskIds<'a> {
         let other = others.max().map(|(_, _, other)| *other);
         Some((id, other, id.len() < length))
     }
+}
+
+/// The folder of a file from the root on, without `.` and `..`, however the file was given.
+#[must_use]
+pub fn whole_folder(file: &Path) -> PathBuf {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let mut folder = PathBuf::new();
+    for part in whole.parent().into_iter().flat_map(Path::components) {
+        if part == Component::ParentDir {
+            folder.pop();
+        } else {
+            folder.push(part);
+        }
+    }
+    folder
 }
 
 /// What a name may have behind the id of a task's first version.
@@ -431,6 +445,27 @@ mod tests {
         let program = read("# task: hard/7\n\n\n# why\n\n@cache\ndef solve(I): return I\n");
         assert_eq!(ids.of(&program), Some("hard/7"));
         assert_eq!(ids.of(&read("def solve_7(I): return I\n")), None);
+    }
+
+    #[test]
+    fn a_file_that_is_given_without_its_folder_is_in_it_all_the_same() {
+        let here = std::env::current_dir().unwrap();
+        let folder = here.file_name().unwrap().to_string_lossy();
+        let above = here.parent().unwrap().file_name().unwrap();
+        let above = above.to_string_lossy();
+        let ids = [format!("{folder}/7"), format!("{above}/7")];
+        let ids = TaskIds::new(ids.iter().map(String::as_str));
+        let all_of = |source: &str| {
+            let program = arc_text::parse_programs("def solve_7(I): return I").remove(0);
+            let program = program.unwrap().with_source(source);
+            ids.run_on(&program, ids.own(&program))
+        };
+        for source in ["p.py", "./p.py", "x/../p.py", "x/.././p.py"] {
+            assert_eq!(all_of(source), [format!("{folder}/7")], "{source}");
+        }
+        assert_eq!(all_of("../p.py"), [format!("{above}/7")]);
+        assert_eq!(all_of("x/p.py").len(), 2);
+        assert_eq!(whole_folder(Path::new("/a/./b/../c/7")), Path::new("/a/c"));
     }
 
     #[test]

@@ -21,8 +21,6 @@ use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 pub(crate) enum ArgumentPlace<'a> {
     /// An argument.
     Named(&'a str),
-    /// An attribute or a key.
-    Part(&'a ArgumentPlace<'a>, &'a str),
     /// A key from the data.
     Key(&'a ArgumentPlace<'a>, &'a str),
     /// An element.
@@ -33,7 +31,6 @@ impl fmt::Display for ArgumentPlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ArgumentPlace::Named(name) => f.write_str(name),
-            ArgumentPlace::Part(whole, name) => write!(f, "{whole}.{name}"),
             ArgumentPlace::Key(whole, key) => write!(f, "{whole}[{key:?}]"),
             ArgumentPlace::At(whole, at) => write!(f, "{whole}[{at}]"),
         }
@@ -51,10 +48,23 @@ impl<'a> ArgumentPlace<'a> {
         PyValueError::new_err(format!("{self}: {message}"))
     }
 
+    /// A `ValueError` about what stands here at a JSON path.
+    pub(crate) fn value_error_in(&self, path: &str, message: &str) -> PyErr {
+        PyValueError::new_err(format!("{}: {message}", place_in(&self.to_string(), path)))
+    }
+
     /// A `TypeError` that says what was expected here and what was found.
     pub(crate) fn expected(&self, expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
         let found = type_name(found);
         PyTypeError::new_err(format!("{self}: expected {expected}, found {found}"))
+    }
+}
+
+/// The place of what stands at a JSON path.
+pub(crate) fn place_in(whole: &str, path: &str) -> String {
+    match path.chars().next() {
+        None | Some('[') => format!("{whole}{path}"),
+        Some(_) => format!("{whole}.{path}"),
     }
 }
 
@@ -70,7 +80,7 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// Rejects an array some of whose elements are masked: what is below the mask is no colour.
-fn not_masked<'a, 'py>(
+pub(crate) fn not_masked<'a, 'py>(
     array: &'a Bound<'py, PyUntypedArray>,
     place: &ArgumentPlace<'_>,
 ) -> PyResult<&'a Bound<'py, PyUntypedArray>> {
@@ -82,7 +92,7 @@ fn not_masked<'a, 'py>(
 }
 
 /// The array that an object of another library, such as a tensor, can be made; `None` if it does not say so.
-fn as_array<'py>(
+pub(crate) fn as_array<'py>(
     object: &Bound<'py, PyAny>,
     place: &ArgumentPlace<'_>,
 ) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
@@ -243,7 +253,7 @@ fn of_row<'py>(
 /// The integers 0 to 9, which are unique objects in CPython: most colours are recognised by identity.
 static COLOURS: PyOnceLock<[Py<PyInt>; 10]> = PyOnceLock::new();
 
-fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
+pub(crate) fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
     COLOURS.get_or_init(py, || {
         std::array::from_fn(|colour| PyInt::new(py, colour).unbind())
     })

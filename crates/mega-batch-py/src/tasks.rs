@@ -6,17 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arc_dsl::Grid;
-use arc_tasks::{OtherSplit, Pair, Solution, Solutions, Task, TaskFile};
-use arc_text::misspelt;
-use mega_batch::{escaped, inputs};
+use arc_tasks::{OtherSplit, Pair, Solutions, Task, TaskFile};
+use mega_batch::inputs::{self, TaskSource};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyCFunction, PyDict, PyList, PyMapping, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PyString};
 
 use crate::grids::show;
 use crate::grids::{self, ArgumentPlace};
 use crate::programs::{input_errors, not_standard_input, path};
+
+mod json;
 
 /// An input grid and its expected output, if known.
 #[pyclass(frozen, eq, hash, name = "Pair", module = "mega_batch")]
@@ -80,6 +81,15 @@ impl PyPair {
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         show::html(slf.as_any(), "of_pair")
     }
+}
+
+fn dict_of_pair<'py>(py: Python<'py>, pair: &Pair) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("input", rows(&pair.input))?;
+    if let Some(output) = &pair.output {
+        dict.set_item("output", rows(output))?;
+    }
+    Ok(dict)
 }
 
 type Rows = Vec<Vec<i8>>;
@@ -178,12 +188,7 @@ impl PyTask {
         for (split, pairs) in self.0.splits() {
             let list = PyList::empty(py);
             for pair in pairs {
-                let entry = PyDict::new(py);
-                entry.set_item("input", rows(&pair.input))?;
-                if let Some(output) = &pair.output {
-                    entry.set_item("output", rows(output))?;
-                }
-                list.append(entry)?;
+                list.append(dict_of_pair(py, pair)?)?;
             }
             dict.set_item(self.0.split_name(split), list)?;
         }
@@ -217,57 +222,17 @@ fn pairs(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Vec<P
     let Some(items) = grids::elements(object)? else {
         return Err(place.expected("a list of pairs", object));
     };
-    let items = items.iter().enumerate();
-    items.map(|(at, item)| pair(item, &place.at(at))).collect()
-}
-
-fn pair(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Pair> {
-    if let Ok(pair) = object.cast::<PyPair>() {
-        return Ok(pair.get().0.clone());
+    let known = |item: &Bound<'_, PyAny>| Some(item.cast::<PyPair>().ok()?.get().0.clone());
+    if let Some(pairs) = items.iter().map(known).collect() {
+        return Ok(pairs);
     }
-    let (input, output) = if let Some(dict) = dict_of(object)? {
-        let Some(input) = dict.get_item("input")? else {
-            let found = misspelt_key(&dict, "input");
-            let found = found.map_or(String::new(), |key| format!(", found \"{key}\""));
-            let message = format!("expected the key \"input\" with a grid{found}");
-            return Err(place.value_error(message));
-        };
-        let output = dict.get_item("output")?;
-        if output.is_none()
-            && let Some(key) = misspelt_key(&dict, "output")
-        {
-            let message = format!("expected the key \"output\", found \"{key}\"");
-            return Err(place.value_error(message));
-        }
-        (input, output)
-    } else if let Some(both) = grids::elements(object)? {
-        match &*both {
-            [input] => (input.clone(), None),
-            [input, output] => (input.clone(), Some(output.clone())),
-            _ => return Err(place.value_error("expected a tuple of input and output")),
-        }
-    } else {
-        return Err(place.expected(
-            "a pair: a Pair, a dict or a tuple of input and output",
-            object,
-        ));
-    };
-    // As in files, a list without rows means that the output is not known.
-    let is_empty = |output: &Bound<'_, PyAny>| output.len().is_ok_and(|len| len == 0);
-    let output = output.filter(|output| !output.is_none() && !is_empty(output));
-    let output = output.map(|output| grids::grid(&output, &ArgumentPlace::Part(place, "output")));
-    let input = grids::grid(&input, &ArgumentPlace::Part(place, "input"))?;
-    Ok(Pair::new(input, output.transpose()?))
-}
-
-/// The key of the dict that is `key` in another spelling.
-fn misspelt_key(dict: &Bound<'_, PyDict>, key: &str) -> Option<String> {
-    let keys: Vec<String> = dict
-        .keys()
-        .iter()
-        .filter_map(|key| key.extract().ok())
-        .collect();
-    misspelt(key, keys.iter().map(String::as_str)).map(str::to_owned)
+    let dict = PyDict::new(object.py());
+    dict.set_item("train", object)?;
+    let task = Task::from_json("", &json::text(&dict, place)?);
+    task.map(|task| task.train).map_err(|error| {
+        let path = error.path.strip_prefix("train").unwrap_or_default();
+        place.value_error_in(path, &error.message)
+    })
 }
 
 /// The object if it is a dict, or a dict of any other mapping.
@@ -282,96 +247,20 @@ pub(crate) fn dict_of<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<
     Ok(Some(dict.cast_into()?))
 }
 
-/// Whether a dict is a task rather than tasks by id.
-fn is_task(dict: &Bound<'_, PyDict>) -> PyResult<bool> {
-    Ok(dict.contains("train")? || dict.contains("test")?)
-}
-
-fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &ArgumentPlace<'_>) -> PyResult<Task> {
-    let part = |name: &'static str| {
-        let place = ArgumentPlace::Part(place, name);
-        match dict.get_item(name)?.filter(|list| !list.is_none()) {
-            Some(list) => pairs(&list, &place),
-            None => Ok(Vec::new()),
-        }
-    };
-    if !is_task(dict)? {
-        return Err(
-            place.value_error("expected the keys \"train\" and \"test\" with lists of pairs")
-        );
-    }
-    if !dict.contains("train")? {
-        /// How many keys are listed.
-        const TOLD: usize = 6;
-        let keys = dict.keys().iter().take(TOLD);
-        let keys = keys.map(|key| Ok(key.repr()?.to_string()));
-        let mut keys = keys.collect::<PyResult<Vec<_>>>()?.join(", ");
-        if dict.len() > TOLD {
-            keys += ", ..";
-        }
-        return Err(place.value_error(format_args!(
-            "expected the key \"train\" with a list of pairs, found the keys {keys}"
-        )));
-    }
-    let mut others = Vec::new();
-    for (key, value) in dict.iter() {
-        let Ok(key) = key.cast::<PyString>() else {
-            continue;
-        };
-        let name = key.to_cow()?;
-        if !matches!(&*name, "train" | "test") && is_pairs(&value)? {
-            others.push(OtherSplit {
-                pairs: pairs(&value, &ArgumentPlace::Part(place, &name))?,
-                name: name.into_owned(),
-            });
-        }
-    }
-    Ok(Task {
-        id: id.to_owned(),
-        train: part("train")?,
-        test: part("test")?,
-        others,
-        ..Task::default()
-    })
-}
-
-/// Whether a value is a list of pairs, as in further splits, rather than other data of a task.
-fn is_pairs(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let Some(first) = grids::elements(object)?.and_then(|items| items.into_iter().next()) else {
-        return Ok(false);
-    };
-    match dict_of(&first)? {
-        Some(dict) => dict.contains("input"),
-        None => Ok(first.is_instance_of::<PyPair>()),
-    }
-}
-
-/// The id given in a task, as in files; numbers, such as those of rows, are accepted too.
-fn said_id(dict: &Bound<'_, PyDict>, place: &ArgumentPlace<'_>) -> PyResult<Option<String>> {
-    for key in TaskFile::ID_KEYS {
-        match dict.get_item(key)?.filter(|id| !id.is_none()) {
-            Some(id) if id.is_instance_of::<PyString>() => return id.extract().map(Some),
-            Some(id) if id.hasattr("__index__")? && !id.is_instance_of::<PyBool>() => {
-                return Ok(Some(id.str()?.to_string()));
-            }
-            Some(id) => return Err(ArgumentPlace::Part(place, key).expected("a text", &id)),
-            None => {}
-        }
-    }
-    Ok(None)
-}
-
 const EXPECTED: &str = "tasks: a Task, a dict, a path, a table, or a list of these";
 
-/// The tasks in an object, with the outputs of Kaggle's solutions.
+/// The tasks in an object, with the outputs of Kaggle's solutions: a file or a dict with one grid for each test pair, by
+/// id.
 pub(crate) fn all_tasks(
     object: &Bound<'_, PyAny>,
     solutions: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Task>> {
-    let mut tasks = Vec::new();
     let solutions = solutions.filter(|solutions| !solutions.is_none());
-    add(object, &ArgumentPlace::Named("tasks"), &mut tasks)?;
-    if let Some(solutions) = solutions {
+    let path = solutions.map_or(Ok(None), file)?;
+    let mut given = Given::default();
+    given.add(object, &ArgumentPlace::Named("tasks"))?;
+    let mut tasks = given.read(object.py(), path.as_slice())?;
+    if let Some(solutions) = solutions.filter(|_| path.is_none()) {
         solve(solutions, &mut tasks)?;
     }
     Ok(tasks)
@@ -385,201 +274,153 @@ fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     path(object)
 }
 
-fn add(
-    object: &Bound<'_, PyAny>,
-    place: &ArgumentPlace<'_>,
-    tasks: &mut Vec<Task>,
-) -> PyResult<()> {
-    if let Ok(task) = object.cast::<PyTask>() {
-        tasks.push(task.get().task().clone());
-        return Ok(());
-    }
-    if let Some(path) = file(object)? {
-        if path.to_string_lossy().trim_start().starts_with(['{', '[']) && !path.exists() {
-            let message =
-                "text is taken for the path of a file: JSON text is made a dict by json.loads";
-            return Err(place.value_error(message));
+/// What tasks are read from.
+#[derive(Default)]
+struct Given {
+    sources: Vec<TaskSource>,
+    /// The names of texts among the sources, with the places of the dicts and lists that they were made of, and whether
+    /// a line is a row.
+    places: Vec<(PathBuf, String, bool)>,
+}
+
+impl Given {
+    fn add(&mut self, object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<()> {
+        if let Ok(task) = object.cast::<PyTask>() {
+            let task = task.get().task().clone();
+            self.sources.push(TaskSource::Task(task));
+            return Ok(());
         }
-        let read = object.py().detach(|| inputs::read_tasks(&[path], &[]));
+        if let Some(path) = file(object)? {
+            if path.to_string_lossy().trim_start().starts_with(['{', '[']) && !path.exists() {
+                let message =
+                    "text is taken for the path of a file: JSON text is made a dict by json.loads";
+                return Err(place.value_error(message));
+            }
+            self.sources.push(TaskSource::Path(path));
+            return Ok(());
+        }
+        if let Some(dict) = dict_of(object)? {
+            return self.add_dict(&dict, place);
+        }
+        let rows = json::as_lists(object)?;
+        let is_text = object.is_instance_of::<PyBytes>();
+        let is_within = rows.is_none() && matches!(place, ArgumentPlace::At(..));
+        let items = rows.as_ref().unwrap_or(object).try_iter();
+        let Some(items) = items.ok().filter(|_| !is_text && !is_within) else {
+            return Err(place.expected(EXPECTED, object));
+        };
+        let items = items.collect::<PyResult<Vec<_>>>()?;
+        let dicts = items.iter().map(dict_of);
+        if let Some(dicts) = dicts.collect::<PyResult<Option<Vec<_>>>>()? {
+            return self.add_rows(&dicts, place);
+        }
+        let mut items = items.iter().enumerate();
+        items.try_for_each(|(at, item)| self.add(item, &place.at(at)))
+    }
+
+    fn add_dict(&mut self, dict: &Bound<'_, PyDict>, place: &ArgumentPlace<'_>) -> PyResult<()> {
+        let mut keys = dict.keys().iter();
+        if let Some(key) = keys.find(|key| !key.is_instance_of::<PyString>()) {
+            return Err(place.expected("the id of a task as key", &key));
+        }
+        // Such tasks are not written and read again.
+        let by_id = dict.iter().map(|(id, task)| {
+            let task = task.cast::<PyTask>().ok()?.get().task().clone();
+            let id = id.to_string();
+            Some(TaskSource::Task(Task { id, ..task }))
+        });
+        if let Some(tasks) = by_id.collect::<Option<Vec<_>>>() {
+            self.sources.extend(tasks);
+            return Ok(());
+        }
+        let json = json::text(dict, place)?;
+        match odd_id(dict)? {
+            None => self.add_text(json, place, false),
+            Some(id) => {
+                let task = Task::from_json(id, &json);
+                let task = task.map_err(|error| place.value_error_in(&error.path, &error.message));
+                self.sources.push(TaskSource::Task(task?));
+            }
+        }
+        Ok(())
+    }
+
+    fn add_rows(&mut self, rows: &[Bound<'_, PyDict>], place: &ArgumentPlace<'_>) -> PyResult<()> {
+        let mut lines = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            if at == 0 && row.contains("input")? && !row.contains("train")? {
+                let pairs = PyList::new(row.py(), rows)?;
+                self.add_text(json::text(&pairs, place)?, place, false);
+                return Ok(());
+            }
+            if odd_id(row)?.is_some() {
+                let mut rows = rows.iter().enumerate();
+                return rows.try_for_each(|(at, row)| self.add_dict(row, &place.at(at)));
+            }
+            lines.append(&mut json::text(row, &place.at(at))?);
+            lines.push(b'\n');
+        }
+        if !lines.is_empty() {
+            self.add_text(lines, place, true);
+        }
+        Ok(())
+    }
+
+    /// Adds the text of a file, which has every layout, for dicts and lists; it may have a row a line.
+    fn add_text(&mut self, json: Vec<u8>, place: &ArgumentPlace<'_>, has_lines: bool) {
+        let name = PathBuf::from(format!("task{}.jsonl", self.sources.len()));
+        self.sources.push(TaskSource::Text(name.clone(), json));
+        self.places.push((name, place.to_string(), has_lines));
+    }
+
+    fn read(self, py: Python<'_>, solutions: &[PathBuf]) -> PyResult<Vec<Task>> {
+        let as_task = |source: &TaskSource| match source {
+            TaskSource::Task(task) => Some(task.clone()),
+            _ => None,
+        };
+        if let Some(tasks) = self.sources.iter().map(as_task).collect()
+            && solutions.is_empty()
+        {
+            return Ok(tasks);
+        }
+        let mut read = py.detach(|| inputs::read_sources(self.sources, solutions));
+        for error in &mut read.errors {
+            let mut places = self.places.iter();
+            if let Some((_, place, has_lines)) = places.find(|(name, ..)| *name == error.file) {
+                let line = error.line.take().filter(|_| *has_lines);
+                let row = line.map_or(String::new(), |line| format!("[{}]", line - 1));
+                let path = error.path.take().unwrap_or_default();
+                error.file = grids::place_in(&format!("{place}{row}"), &path).into();
+            }
+        }
         if !read.errors.is_empty() {
             return Err(input_errors(&read.errors));
         }
-        tasks.extend(read.tasks);
-        return Ok(());
+        Ok(read.tasks)
     }
-    if let Some(dict) = &dict_of(object)? {
-        if !is_plain(dict)?
-            && let Some(mut read) = as_file(object, tasks.len())?
-        {
-            tasks.append(&mut read);
-            return Ok(());
-        }
-        if is_task(dict)? {
-            let id = said_id(dict, place)?;
-            let id = id.unwrap_or_else(|| format!("task{}", tasks.len()));
-            tasks.push(of_dict(dict, &id, place)?);
-            return Ok(());
-        }
-        for (id, task) in dict.iter() {
-            let Ok(id) = id.cast::<PyString>() else {
-                return Err(place.expected("the id of a task as key", &id));
-            };
-            let id = id.to_cow()?;
-            let place = ArgumentPlace::Key(place, &id);
-            if let Ok(task) = task.cast::<PyTask>() {
-                let task = task.get().task().clone();
-                tasks.push(Task {
-                    id: id.into_owned(),
-                    ..task
-                });
-                continue;
-            }
-            let Some(of) = dict_of(&task)? else {
-                return Err(place.expected("a task: a dict with \"train\" and \"test\"", &task));
-            };
-            tasks.push(of_dict(&of, &id, &place)?);
-        }
-        return Ok(());
-    }
-    if let Some(rows) = rows_of_table(object)? {
-        if rows.is_instance_of::<PyList>() {
-            return add(&rows, place, tasks);
-        }
-        return Err(place.expected(EXPECTED, object));
-    }
-    if object.is_instance_of::<PyBytes>() || matches!(place, ArgumentPlace::At(..)) {
-        return Err(place.expected(EXPECTED, object));
-    }
-    let Ok(items) = object.try_iter() else {
-        return Err(place.expected(EXPECTED, object));
-    };
-    let items = items.collect::<PyResult<Vec<_>>>()?;
-    if are_rows(&items)?
-        && let Some(mut read) = as_file(PyList::new(object.py(), &items)?.as_any(), tasks.len())?
-    {
-        tasks.append(&mut read);
-        return Ok(());
-    }
-    for (at, item) in items.iter().enumerate() {
-        add(item, &place.at(at), tasks)?;
-    }
-    Ok(())
 }
 
-/// The rows of a table of pandas, polars or pyarrow as dicts; iterating over it gives its columns.
-fn rows_of_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if object.hasattr("iterrows")? {
-        return object.call_method1("to_dict", ("records",)).map(Some);
-    }
-    for rows in ["to_dicts", "to_pylist"] {
-        if object.hasattr(rows)? {
-            return object.call_method0(rows).map(Some);
+/// The id in a row if a row of a file could not have it.
+fn odd_id(row: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
+    let is_odd = |c: char| !c.is_alphanumeric() && !"_-./".contains(c);
+    for key in TaskFile::ID_KEYS {
+        if let Some(Ok(id)) = row.get_item(key)?.map(|id| id.extract::<String>()) {
+            return Ok(Some(id).filter(|id| id.contains(is_odd)));
         }
     }
     Ok(None)
 }
 
-/// Whether a dict is a task with its pairs in lists, or such tasks by id.
-fn is_plain(dict: &Bound<'_, PyDict>) -> PyResult<bool> {
-    let has_pairs = |dict: &Bound<'_, PyDict>| match dict.get_item("train")? {
-        Some(train) => Ok::<_, PyErr>(grids::elements(&train)?.is_some()),
-        None => Ok(false),
-    };
-    if has_pairs(dict)? {
-        return Ok(true);
-    }
-    for (_, task) in dict.iter() {
-        let is_one = task.is_instance_of::<PyTask>();
-        if !is_one && !matches!(dict_of(&task)?, Some(inner) if has_pairs(&inner)?) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Whether these are dicts in a layout of data sets: not all plain tasks, or several rows of one task.
-fn are_rows(items: &[Bound<'_, PyAny>]) -> PyResult<bool> {
-    let (mut ids, mut are_rows) = (HashSet::new(), false);
-    for item in items {
-        let Some(dict) = dict_of(item)? else {
-            return Ok(false);
-        };
-        are_rows |= !is_plain(&dict)?;
-        if let Some(id) = said_id(&dict, &ArgumentPlace::Named("tasks"))
-            .ok()
-            .flatten()
-        {
-            are_rows |= !ids.insert(id);
-        }
-    }
-    Ok(are_rows)
-}
-
-/// The tasks in dicts and lists as a file of the same JSON has them; `None` if it would have none, or errors.
-fn as_file(object: &Bound<'_, PyAny>, before: usize) -> PyResult<Option<Vec<Task>>> {
-    let py = object.py();
-    // Of arrays.
-    let to_list = PyCFunction::new_closure(py, None, None, |given, _| {
-        given.get_item(0)?.call_method0("tolist").map(Bound::unbind)
-    })?;
-    let options = PyDict::new(py);
-    options.set_item("default", to_list)?;
-    let json = py.import("json")?.getattr("dumps")?;
-    let Ok(text) = json.call((object,), Some(&options)) else {
-        return Ok(None);
-    };
-    let text: String = text.extract()?;
-    let name = PathBuf::from(format!("task{before}.json"));
-    let read = py.detach(|| inputs::read_tasks_of_text(&name, text.into_bytes()));
-    Ok(Some(read.tasks).filter(|tasks| read.errors.is_empty() && !tasks.is_empty()))
-}
-
-/// Adds outputs from solutions to tasks: a file or a dict with one grid for each test pair, by id.
+/// Adds the outputs of solutions that are no file.
 fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
     let whole = ArgumentPlace::Named("solutions");
-    if let Some(path) = file(solutions)? {
-        let (read, errors) = solutions.py().detach(|| inputs::read_solutions(&path));
-        if !errors.is_empty() {
-            return Err(input_errors(&errors));
-        }
-        return match read.apply(tasks.iter_mut(), &HashSet::new()).first() {
-            None => Ok(()),
-            Some(error) => Err(PyValueError::new_err(format!(
-                "{}:{}:{}: {}: {}",
-                escaped(&path.to_string_lossy()),
-                error.line,
-                error.column,
-                error.path,
-                error.message
-            ))),
-        };
-    }
     let Some(by_task) = dict_of(solutions)? else {
         return Err(whole.expected("a path or a dict of lists of grids by task", solutions));
     };
-    let mut read = Vec::with_capacity(by_task.len());
-    for (id, outputs) in by_task.iter() {
-        let Ok(id) = id.cast::<PyString>() else {
-            return Err(whole.expected("the id of a task as key", &id));
-        };
-        let id = id.to_cow()?;
-        let place = ArgumentPlace::Key(&whole, &id);
-        let Some(outputs) = grids::elements(&outputs)? else {
-            return Err(place.expected("a list of grids, one for each test pair", &outputs));
-        };
-        let outputs = outputs.iter().enumerate();
-        let outputs = outputs.map(|(at, output)| grids::grid(output, &place.at(at)));
-        read.push(Solution {
-            task: id.clone().into_owned(),
-            line: 0,
-            column: 0,
-            outputs: outputs.collect::<PyResult<_>>()?,
-        });
+    let read = Solutions::from_json(&json::text(&by_task, &whole)?);
+    if let Some(error) = read.errors.first() {
+        return Err(whole.value_error_in(&error.path, &error.message));
     }
-    let read = Solutions {
-        solutions: read,
-        errors: Vec::new(),
-    };
     match read.apply(tasks.iter_mut(), &HashSet::new()).first() {
         None => Ok(()),
         Some(error) => Err(whole.value_error(format_args!("{}: {}", error.path, error.message))),

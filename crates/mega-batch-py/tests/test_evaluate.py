@@ -335,7 +335,7 @@ def test_each_text_has_its_task(task: mb.Task) -> None:
     bad: list[tuple[Any, Any, type[Exception], str]] = [
         (["O = I"], [task, task], ValueError, "tasks: expected one task, or a list of one for each of the 1 texts, found 2"),
         (["O = I"], [3], TypeError, r"tasks\[0\]: expected"),
-        (["O = I"], [{"train": 3}], TypeError, r"tasks\[0\]\.train: expected a list"),
+        (["O = I"], [{"train": 3}], ValueError, r"tasks\[0\]\.train: expected a list"),
         (["O = I"], ['{"train": 3}'], ValueError, r"tasks\[0\]: "),
         (["O = I"], 3, TypeError, "tasks: expected"),
         ("O = I", task, TypeError, "texts: expected a list of texts, found one str"),

@@ -13,7 +13,7 @@ import pytest
 import mega_batch as mb
 
 PAIR = {"input": [[1, 2]], "output": [[2, 1]]}
-TASK = {"train": [PAIR], "test": [{"input": [[3, 4]]}]}
+TASK: dict[str, Any] = {"train": [PAIR], "test": [{"input": [[3, 4]]}]}
 
 
 def test_dicts_are_tasks() -> None:
@@ -43,6 +43,100 @@ def test_dicts_have_the_layouts_of_files() -> None:
     (joined,) = mb.read_tasks(rows)
     assert [pair.input.tolist() for pair in joined.test] == [[[0, 0]], [[1, 1]]]
     assert mb.evaluate(["O = vmirror(I)"], [{"id": "aaaa0000", **grids}]) is not None
+
+
+TESTS = [
+    ("query", "answer"),
+    ("input", "output"),
+    ("question", "solution"),
+    ("test_input", "test_output"),
+    ("test_inputs", "test_outputs"),
+]
+
+
+@pytest.mark.parametrize("given", [dict, json.dumps, np.array], ids=["dict", "text", "array"])
+@pytest.mark.parametrize("keys", TESTS, ids=lambda keys: keys[0])
+def test_columns_beside_train_are_test_pairs(keys: tuple[str, str], given: Any, tmp_path: Path) -> None:
+    test: tuple[Any, Any] = ([[3, 4]], [[4, 3]])
+    if keys[0].endswith("s"):
+        test = ([test[0]], [test[1]])
+    if given is np.array:
+        test = (np.array(test[0]), np.array(test[1], dtype=np.uint8))
+    row: Any = {"id": "11aa22bb", "train": [PAIR], **dict(zip(keys, test, strict=True))}
+    row = json.dumps(row) if given is json.dumps else row
+    (of,) = mb.evaluate(["x = replace(I, 1, 9)\ny = replace(x, 2, 1)\nO = replace(y, 9, 2)"], row)
+    assert (of.right, of.expected) == (1, 2)
+    if given is not json.dumps:
+        assert mb.read_tasks([row])[0].test[0].output.tolist() == [[4, 3]]  # type: ignore[union-attr]
+        mb.search([row], submission=tmp_path / "s.json")
+        assert len(json.loads((tmp_path / "s.json").read_text())["11aa22bb"]) == 1
+
+
+@pytest.mark.parametrize("key", ["label", "solution", "test_outputs"])
+def test_outputs_alone_may_stand_beside_test(key: str) -> None:
+    row: dict[str, Any] = {**TASK, key: [[[4, 3]]]}
+    (task,) = mb.read_tasks(row)
+    assert task.test[0].output is not None and task.test[0].output.tolist() == [[4, 3]]
+
+
+def test_rows_of_data_sets_may_hold_other_things() -> None:
+    row = {"id": 7, **TASK, "when": object(), "score": float("nan"), "label": None, "many": 10**30, "parts": {1: {2}}}
+    for rows in ([row], [row, {**row, "id": "b"}]):
+        assert [task.id for task in mb.read_tasks(rows)] == ["7", "b"][: len(rows)]
+        assert all(task.to_dict() == TASK for task in mb.read_tasks(rows))
+    assert [len(task.train) for task in mb.read_tasks([PAIR, PAIR])] == [2]
+    assert [task.id for task in mb.read_tasks([TASK, TASK])] == ["task0_0", "task0_1"]
+    assert [task.id for task in mb.read_tasks([{"id": "a b", **TASK}, {"id": "c", **TASK}])] == ["a b", "c"]
+    assert mb.read_tasks([]) == mb.read_tasks({}) == []
+
+
+def test_a_task_takes_pairs_of_any_kind() -> None:
+    pair = mb.Pair([[1, 2]], [[2, 1]])
+    assert mb.Task("a", [PAIR, ([[1, 2]], [[2, 1]]), pair, [np.array([[1, 2]]), ((2, 1),)]], ()).train == [pair] * 4
+    for bad, error, message in [
+        (3, TypeError, "train: expected a list of pairs, found int"),
+        ([{"inputs": [[1]]}], ValueError, r"train\[0\]: expected the key `input` with a grid, found `inputs`"),
+        ([pair, {"input": [[1, 200]]}], ValueError, r"train\[1\]\.input\[0\]\[1\]: colour 200"),
+        ([{"code": "def solve(I): return I"}], ValueError, "train: expected"),
+    ]:
+        with pytest.raises(error, match=message):
+            mb.Task("a", bad)  # type: ignore[arg-type]
+
+
+def test_rows_given_by_their_columns_are_tasks() -> None:
+    rows: list[dict[str, Any]] = [{"id": id, **TASK} for id in ("a", "b")]
+    columns = {key: [row[key] for row in rows] for key in rows[0]}
+    by_index = {key: dict(enumerate(column)) for key, column in columns.items()}
+    assert mb.read_tasks(columns) == mb.read_tasks(by_index) == mb.read_tasks(rows)
+    single: dict[str, Any] = {**TASK, "id": [3], "when": [object()]}
+    assert [task.id for task in mb.read_tasks(single)] == ["3"]
+
+
+def test_a_list_of_paths_is_read_as_the_command_reads_it(tmp_path: Path) -> None:
+    other = {"train": [{"input": [[5, 6]], "output": [[6, 5]]}], "test": [{"input": [[7, 8]]}]}
+    same = {"train": [PAIR], "test": [{"input": [[3, 4]], "output": [[4, 3]]}]}
+    for folder, of in [("a", TASK), ("b", other), ("c", same)]:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "task_001.json").write_text(json.dumps(of))
+        (tmp_path / folder / "11aa22bb.json").write_text(json.dumps(TASK))
+    a, b, c = (tmp_path / name for name in "abc")
+    assert [task.id for task in mb.read_tasks([a, str(b)])] == ["11aa22bb", "a/task_001", "b/task_001"]
+    both = mb.read_tasks([a, c])
+    assert [task.id for task in both] == ["11aa22bb", "task_001"]
+    assert both[1].test[0].output is not None
+    # A dict is another place of a task, too; an `mb.Task` is not merged.
+    (merged,) = mb.read_tasks([a / "11aa22bb.json", {"11aa22bb": same}])
+    assert merged.test[0].output is not None
+    assert len(mb.read_tasks([merged, merged, {"x": TASK}])) == 3
+    (tmp_path / "solutions.json").write_text(json.dumps({"11aa22bb": [[[4, 3]]]}))
+    (solved,) = mb.read_tasks([a / "11aa22bb.json", tmp_path / "solutions.json"])
+    assert solved.test[0].output is not None
+    submission = tmp_path / "submission.json"
+    mb.Coordinator("def solve_11aa22bb(I): return vmirror(I)", [a, b], submission=submission).run()
+    assert submission.read_text().count('"11aa22bb"') == 1
+    with pytest.raises(ValueError, match=r"/b/11aa22bb.json: 11aa22bb.train\[0\].input: differs from what `.*/a/11aa22bb.json` has"):
+        (b / "11aa22bb.json").write_text(json.dumps(other))
+        mb.read_tasks([a, b])
 
 
 def test_files_folders_challenges_and_solutions(tmp_path: Path) -> None:
@@ -126,24 +220,34 @@ def test_a_table_is_its_rows(library: str) -> None:
     assert mb.read_tasks(table) == mb.read_tasks(expected)
 
 
+WITHIN_ITSELF: dict[str, Any] = {}
+WITHIN_ITSELF["a"] = WITHIN_ITSELF
+
+
 BAD: list[tuple[Any, type[Exception], str]] = [
     ({"train": [{"input": [[1, 200]]}]}, ValueError, r"tasks\.train\[0\]\.input\[0\]\[1\]: colour 200"),
-    ({"a": {"train": [{"output": [[1]]}]}}, ValueError, r'tasks\["a"\]\.train\[0\]: expected the key "input"'),
+    ([TASK, {"train": [{"input": [[1, 200]]}]}], ValueError, r"tasks\[1\]\.train\[0\]\.input\[0\]\[1\]: colour 200"),
+    ([Path("/dev/null"), {"train": [[[[1, 200]]]]}], ValueError, r"tasks\[1\]\.train\[0\]\[0\]\[0\]\[1\]: colour 200"),
+    ({"a": {"train": [{"output": [[1]]}]}}, ValueError, r"tasks\.a\.train\[0\]: expected the key `input`"),
     (
         {"a": {"train": [{"input": [[1]], "ouput": [[1]]}]}},
         ValueError,
-        r'tasks\["a"\]\.train\[0\]: expected the key "output", found "ouput"',
+        r"tasks\.a\.train\[0\]: expected the key `output`, found `ouput`",
     ),
-    ({"a": {"train": [{"input": [[1]], "output": 3}]}}, TypeError, r"train\[0\]\.output: expected a grid"),
-    ({"a": {"train": {}}}, TypeError, r"train: expected a list of pairs, found dict"),
-    ({"trains": [PAIR], "test": []}, ValueError, r"tasks: expected the key \"train\" with a list of pairs, found the keys 'trains', 'test'"),
-    ({**TASK, "id": [3]}, TypeError, r"tasks\.id: expected a text, found list"),
-    ({"train": [[]]}, ValueError, r"train\[0\]: expected a tuple of input and output"),
+    ({"a": {"train": [{"input": [[1]], "output": 3}]}}, ValueError, r"train\[0\]\.output: expected a grid"),
+    ({"a": {"train": {}}}, ValueError, r"tasks\.a\.train: expected a list of pairs, found an object"),
+    ({"trains": [PAIR], "test": []}, ValueError, r"tasks: expected the key `train` with a list of pairs, found the keys `trains`, `test`"),
+    ({"train": [[]]}, ValueError, r"train\[0\]: expected a pair: an object, or a list of an input and an output"),
     ({"train": [{"input": []}]}, ValueError, r"train\[0\]\.input: grid of 0 rows"),
-    ({"a": {}}, ValueError, r'expected the keys "train" and "test"'),
-    ({"a": 3}, TypeError, r'tasks\["a"\]: expected a task'),
+    ({"train": [{"input": object()}]}, ValueError, r'train\[0\]\.input: expected a grid: .*"a value of the type object"'),
+    ({"train": [{"input": np.ma.masked_array([[1]])}]}, TypeError, r"tasks: a masked array: expected one without a mask"),
+    ({"train": [{"input": np.ma.masked_array([[1]]).astype(object)}]}, TypeError, r"tasks: a masked array: expected"),
+    ({"a": {}}, ValueError, r"tasks: expected a task: an object with the keys `train` and `test`, found the key `a`"),
+    ({"a": 3}, ValueError, r"tasks: expected a task"),
     ({1: TASK}, TypeError, r"expected the id of a task"),
+    (WITHIN_ITSELF, ValueError, r"tasks: more than 64 lists and dicts within one another"),
     ([3], TypeError, r"tasks\[0\]: expected tasks"),
+    ([[TASK]], TypeError, r"tasks\[0\]: expected tasks"),
     (3, TypeError, r"tasks: expected tasks"),
     (Path("/nowhere"), ValueError, r"/nowhere: no such file or folder"),
     ("/dev/null", ValueError, r"expected a file, found a device"),
@@ -200,7 +304,7 @@ def test_solutions_that_do_not_fit_are_refused() -> None:
     for solutions, message in [
         ({"a": [[[1]], [[2]]]}, "expected 1 output"),
         ({"b": [[[1]]]}, "not among the tasks"),
-        ({"a": [[[128]]]}, r'solutions\["a"\]\[0\]\[0\]\[0\]: colour 128'),
+        ({"a": [[[128]]]}, r"solutions\.a\[0\]\[0\]\[0\]: colour 128"),
     ]:
         with pytest.raises(ValueError, match=message):
             mb.read_tasks({"a": TASK}, solutions)

@@ -31,7 +31,7 @@ mod tasks;
 use packed::ArchiveListing;
 pub(crate) use packed::unpacked;
 pub use programs::{read_batts, read_programs, read_programs_with_python, read_renames};
-pub use tasks::{TasksRead, read_solutions, read_tasks, read_tasks_of_text};
+pub use tasks::{TaskSource, TasksRead, read_solutions, read_sources, read_tasks};
 
 /// The maximum size of a file of tasks or programs: 1 GiB, ten times the public data in one file.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -180,7 +180,9 @@ const PACKED_EXTENSIONS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
 const JSON_EXTENSIONS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".jsonlines"];
 
 /// The extensions of tables, whose rows are read as lines of JSON.
-const TABLE_EXTENSIONS: [&str; 5] = [".parquet", ".parq", ".pq", ".arrow", ".feather"];
+const TABLE_EXTENSIONS: [&str; 9] = [
+    ".parquet", ".parq", ".pq", ".pqt", ".arrow", ".arrows", ".ipc", ".feather", ".ft",
+];
 
 /// Whether a file in a folder or an archive counts as JSON, by its name.
 fn is_json(name: &str) -> bool {
@@ -255,8 +257,16 @@ fn is_other_data(name: &str) -> bool {
         ".yaml",
         ".yml",
     ];
-    let is_data = ends_with_one(name, &DATA) || ends_with_one(name, &TABLE_EXTENSIONS);
-    is_data || is_arc_id(name) || name.to_ascii_lowercase().contains(".json.")
+    let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let is_data = ends_with_one(&name, &DATA) || ends_with_one(&name, &TABLE_EXTENSIONS);
+    is_data || is_arc_id(&name) || name.contains(".json.")
+}
+
+/// Whether a file begins as JSON does.
+fn begins_as_json(file: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(64).read_to_end(&mut begin));
+    read.is_ok() && matches!(begin.trim_ascii_start(), [b'{' | b'[', ..])
 }
 
 /// What a file of text is, by its name, if it is in a form that is not read.
@@ -362,8 +372,11 @@ impl Walk {
                 walk.files.push(entry.into_path());
             } else if is_archive(&name) || is_other_archive(&name) {
                 archives.push(entry.into_path());
-            } else if is_other_data(&name) {
-                others.push(entry.into_path());
+            } else if is_other_data(&name)
+                || ends_with_one(&name, &[".txt"]) && begins_as_json(entry.path())
+            {
+                let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+                others.push(name.to_string_lossy().into_owned());
             }
         }
         if let [first, more @ ..] = archives.as_slice() {
@@ -382,17 +395,15 @@ impl Walk {
     }
 }
 
-/// A note on files of data in a folder that are not read, with one of each kind.
-fn note_others(folder: &Path, files: &[PathBuf]) -> Option<InputError> {
+/// A note on files of data in a folder or an archive that are not read, with one of each kind.
+fn note_others(place: &Path, files: &[String]) -> Option<InputError> {
     let mut by_kind = BTreeMap::new();
     for file in files {
-        by_kind.entry(file.extension()).or_insert(file);
+        by_kind
+            .entry(Path::new(file).extension())
+            .or_insert(&**file);
     }
-    let name = |file: &&PathBuf| {
-        let name = file.strip_prefix(folder).unwrap_or(file);
-        name.to_string_lossy().into_owned()
-    };
-    let told: Vec<_> = by_kind.values().map(name).collect();
+    let told: Vec<_> = by_kind.into_values().collect();
     let count = match files.len() {
         0 => return None,
         1 => "a file".to_owned(),
@@ -406,7 +417,7 @@ fn note_others(folder: &Path, files: &[PathBuf]) -> Option<InputError> {
         "{count} of data in a form that is not read: {}{more}",
         told.join(", ")
     );
-    Some(InputError::whole(folder, message))
+    Some(InputError::whole(place, message))
 }
 
 /// Whether a file or folder with this name is not user data: hidden ones, including `._*`, and the extra folder in

@@ -81,7 +81,10 @@ pub struct FileTask {
     pub is_bare: bool,
     /// Whether it is one of several rows that give their ids. Data sets may have one for each test input of a task.
     pub is_row: bool,
-    /// The number of its test input among those of the task, if the row gives it.
+    /// The number of its test input among those of the task, if the row gives it; one from [`MAX_TESTS`] on says the
+    /// order only.
+    ///
+    /// [`MAX_TESTS`]: super::MAX_TESTS
     pub test_index: Option<usize>,
 }
 

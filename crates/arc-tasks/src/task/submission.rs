@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use arc_dsl::Grid;
 use serde_json::value::RawValue;
 
+use super::MAX_TESTS;
 use super::error::TaskError;
 use super::seeds::InputSeed;
 use super::structure::{Entries, described, entries_of, has_key, is_list_of_grids};
@@ -62,8 +63,8 @@ pub struct SubmittedGrid {
 /// The keys of the attempts for a test input.
 const ATTEMPTS: [&str; 2] = ["attempt_1", "attempt_2"];
 
-/// The most test inputs of a task; a higher `pair_index` is an error.
-const MAX_TESTS: usize = 100;
+/// The keys of the number of the test input that attempts are for.
+const INDEX_KEYS: [&str; 2] = ["pair_index", "test_index"];
 
 const TESTS: &str =
     "a list that holds for each test input an object with `attempt_1` and `attempt_2`";
@@ -218,11 +219,13 @@ impl SubmissionFile {
     ) -> (Vec<Vec<SubmittedGrid>>, bool) {
         let said = |attempts: &[Attempt]| attempts.iter().find_map(|it| it.test);
         let is_indexed = elements.iter().any(|(.., it)| said(it).is_some());
+        // An index may be `null` everywhere.
+        let has_key = |element: &Text<'_>| INDEX_KEYS.iter().any(|key| element.json.contains(key));
         let claimed: HashSet<_> = elements.iter().filter_map(|(.., it)| said(it)).collect();
         let mut tests: BTreeMap<usize, [Option<Attempt>; 2]> = BTreeMap::new();
         for (place, element, attempts) in elements {
             let index = said(&attempts);
-            if is_indexed && index.is_none() {
+            if index.is_none() && (is_indexed || has_key(element)) {
                 if attempts.iter().all(|attempt| attempt.grid.is_none()) {
                     continue;
                 }
@@ -421,9 +424,7 @@ fn pair_index(text: &Text<'_>) -> Result<Option<usize>, TaskError> {
     let mut places = Places::new(text);
     for (key, value) in &entries {
         let part = places.of_key(key, value);
-        if !matches!(key.as_str(), "pair_index" | "test_index")
-            || kind_of(part.json) == JsonKind::Null
-        {
+        if !INDEX_KEYS.contains(&key.as_str()) || kind_of(part.json) == JsonKind::Null {
             continue;
         }
         let index = part.json.parse().ok();
@@ -622,6 +623,10 @@ mod tests {
             );
             assert_eq!(told(&file.errors), [impossible]);
         }
+        let file = indexed(&[&[(1, "null"), (2, "null")]]);
+        assert!(!file.tasks[0].is_indexed && file.errors.is_empty());
+        assert_eq!(told(&file.notes), [by_place]);
+
         // Without attempts there is no place to be told of.
         let text = br#"[{"attempt_1": null, "attempt_2": null}, {"attempt_1": {"answer": [], "metadata": {"pair_index": 0}},
 "attempt_2": {"answer": [[2]], "metadata": {"pair_index": 0}}}]"#;

@@ -204,7 +204,7 @@ fn bad_files_and_folders() {
     );
     run(
         "--tasks empty good.json --programs empty good.py",
-        "empty: no task files (*.json, *.jsonl, *.ndjson, *.jsonlines, these with .gz, .xz, .zst, .bz2, *.zip, *.tar) in this folder\n\
+        "empty: no task files (*.json, *.jsonl, *.ndjson, *.jsonlines, *.parquet, *.parq, *.pq, *.pqt, *.arrow, *.arrows, *.ipc, *.feather, *.ft, these with .gz, .xz, .zst, .bz2, *.zip, *.tar) in this folder\n\
          empty: no programs (*.py, or JSON with the keys `program` and `task_id`) in this folder\n",
     );
     run(

@@ -372,14 +372,18 @@ fn data_in_other_forms_is_told_in_one_line() {
         "a.pkl",
         "c.json.txt",
         "d.ipynb",
+        "e.txt",
         "66cc44dd",
         "LICENSE",
         "a.png",
     ] {
         folder.write(&format!("data/{name}"), "?");
     }
-    let told = "data: 9 files of data in a form that is not read: 66cc44dd, a.csv, d.ipynb, a.npz, train.orc, a.pkl, \
-                c.json.txt, x/t.xlsx and 1 more of these kinds";
+    folder
+        .write("data/readme.txt", "A [list]")
+        .write("data/e.txt", format!(" {}", mirror_task()));
+    let told = "data: 10 files of data in a form that is not read: 66cc44dd, a.csv, d.ipynb, a.npz, train.orc, a.pkl, \
+                c.json.txt, x/t.xlsx and 2 more of these kinds";
     let (done, _) = run(&folder, "--tasks data");
     assert_eq!(done.code, 2);
     folder.write("data/a.json", mirror_task());
@@ -390,6 +394,26 @@ fn data_in_other_forms_is_told_in_one_line() {
         done.stderr
     );
     assert_eq!(done.stderr.lines().count(), 1, "{}", done.stderr);
+    // In archives, too.
+    let task = mirror_task();
+    let mut files = [
+        ("a.json", &*task),
+        ("x/a.csv", ""),
+        ("x/b.csv", ""),
+        ("b.pkl", ""),
+        ("readme.txt", ""),
+    ];
+    folder.write("t.zip", zipped(&files));
+    files[0].0 = "b.json";
+    let files = files.map(|(name, text)| (name, text.as_bytes()));
+    folder.write("t.tar", tarred(&files));
+    let done = folder.run("run --tasks t.zip t.tar --programs mirror.py --all-pairs");
+    for name in ["t.zip", "t.tar"] {
+        let told = format!(
+            "note: {name}: 3 files of data in a form that is not read: x/a.csv, b.pkl and 1 more of these kinds\n"
+        );
+        assert!(done.stderr.contains(&told), "{}", done.stderr);
+    }
     folder
         .write("train.parquet", "PAR1..")
         .write("a.npy", b"\x93NUMPY");
@@ -576,19 +600,24 @@ fn rows_of_data_sets_may_call_their_parts_otherwise() {
     );
 }
 
+/// A row of the data set with one test input of the task `a`, and what else it holds.
+fn row(test: Value, rest: Value) -> Value {
+    let mut row = json!({ "id": "a", "train": [pair(1, 2), pair(0, 5)] });
+    row["test"] = vec![test].into();
+    let Value::Object(rest) = rest else {
+        panic!("expected an object, found {rest}");
+    };
+    row.as_object_mut().unwrap().extend(rest);
+    row
+}
+
+fn lines(rows: &[Value]) -> Vec<u8> {
+    let lines: Vec<_> = rows.iter().map(Value::to_string).collect();
+    (lines.join("\n") + "\n").into_bytes()
+}
+
 #[test]
 fn rows_of_one_task_are_put_together() {
-    let row = |test: Value, rest: Value| {
-        let mut row = json!({ "id": "a", "train": [pair(1, 2), pair(0, 5)], "test": [test] });
-        row.as_object_mut()
-            .unwrap()
-            .extend(rest.as_object().unwrap().clone());
-        row
-    };
-    let lines = |rows: &[Value]| {
-        let lines: Vec<_> = rows.iter().map(Value::to_string).collect();
-        (lines.join("\n") + "\n").into_bytes()
-    };
     let wrong = json!({ "input": [[7, 8]], "output": [[7, 8]] });
     let open = json!({ "input": [[7, 8]] });
     let train = "a: train match train match";
@@ -660,18 +689,139 @@ fn rows_of_one_task_are_put_together() {
 }
 
 #[test]
+fn the_numbers_of_rows_say_the_places_of_test_inputs_or_their_order() {
+    let wrong = json!({ "input": [[7, 8]], "output": [[7, 8]] });
+    let train = "a: train match train match";
+    // Under other names, and in other forms; the numbers of a table's rows only say the order.
+    for key in ["test_num", "test_number", "test_pair_index", "idx"] {
+        for [first, second] in [
+            [json!(0), json!(1)],
+            [json!("0"), json!("1")],
+            [json!(0.0), json!(1.0)],
+        ] {
+            let rows = [
+                row(wrong.clone(), json!({ key: second })),
+                row(pair(3, 4), json!({ key: first })),
+            ];
+            let expected = format!("{train} test match test mismatch");
+            check(
+                &[("rows.jsonl", lines(&rows))],
+                "--tasks rows.jsonl",
+                &[&expected],
+            );
+        }
+    }
+    let numbered =
+        |key: &str, number: usize, test: &Value| row(test.clone(), json!({ (key): number }));
+    let submitted = |rows: &[Value]| {
+        let folder = Folder::new();
+        folder
+            .write("rows.jsonl", lines(rows))
+            .write("a.py", mirror_program("solve_a"));
+        let done = folder.run("run --tasks rows.jsonl --programs a.py --submission s.json");
+        let submission: Value =
+            serde_json::from_slice(&fs::read(folder.path().join("s.json")).unwrap()).unwrap();
+        let tests = submission["a"].as_array().unwrap().iter();
+        let tests: Vec<_> = tests.map(|it| it["attempt_1"][0][0].clone()).collect();
+        (done.stderr, tests)
+    };
+    let (first, second) = (pair(3, 4), pair(5, 6));
+    for key in ["idx", "test_index"] {
+        let (told, tests) = submitted(&[numbered(key, 57, &second), numbered(key, 55, &first)]);
+        let places = if key == "idx" { 2 } else { 58 };
+        assert_eq!((&*told, tests.len()), ("", places));
+        assert_eq!(tests[tests.len() - 1], 6);
+    }
+    // A table may number all rows of a task alike.
+    let (told, tests) = submitted(&[numbered("idx", 5, &second), numbered("idx", 5, &first)]);
+    assert_eq!((&*told, tests), ("", vec![json!(6), json!(4)]));
+    for (rows, what, expected) in [
+        (
+            [
+                numbered("test_num", 2, &second),
+                numbered("test_num", 1, &first),
+            ],
+            "there is no 0, so 1 is taken for the first test input",
+            [4, 6],
+        ),
+        (
+            [
+                numbered("test_index", 1, &second),
+                row(first.clone(), json!({})),
+            ],
+            "some have none, so their order counts",
+            [6, 4],
+        ),
+    ] {
+        let (told, tests) = submitted(&rows);
+        let note = format!(
+            "note: rows.jsonl: 1 of the tasks come from rows with numbers of test inputs, of which {what}; the first \
+             is a\n"
+        );
+        assert_eq!((told, tests), (note, expected.map(|it| json!(it)).to_vec()));
+    }
+}
+
+#[test]
 fn a_small_file_does_not_unpack_to_more_than_a_file_may_have() {
     let folder = Folder::new();
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-    let zeros = vec![b' '; 1 << 20];
+    // Not so alike that it is refused for how small it is packed.
+    let noise = (0..1_u32 << 14).map(|at| (at.wrapping_mul(0x9e37_79b9) >> 13) as u8);
+    let block: Vec<u8> = noise.chain(vec![b' '; 1 << 20]).collect();
     for _ in 0..=1024 {
-        packed.write_all(&zeros).unwrap();
+        packed.write_all(&block).unwrap();
     }
     folder.write("a.json.gz", packed.finish().unwrap());
     let (done, _) = run(&folder, "--tasks a.json.gz");
     let expected =
         "a.json.gz: unpacks to more than 1073741824 bytes: expected 1073741824 at most\n";
     assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+}
+
+#[test]
+fn a_file_is_not_unpacked_to_many_times_its_size() {
+    // Blocks of zstd that each repeat a space 2^17 times.
+    let mut packed = b"\x28\xb5\x2f\xfd\x00\x38".to_vec();
+    for left in (0..600).rev() {
+        let head = (1_u32 << 17) << 3 | 1 << 1 | u32::from(left == 0);
+        packed.extend(&head.to_le_bytes()[..3]);
+        packed.push(b' ');
+    }
+    let folder = Folder::new();
+    folder.write("a.json.zst", &packed);
+    folder.write("a.py", mirror_program("solve_a"));
+    let told = "unpacks to more than 67108864 bytes: expected 67108864 at most";
+    for options in [
+        "--tasks a.json.zst --programs a.py",
+        "--tasks x --programs a.json.zst",
+    ] {
+        let done = folder.run(&format!("run {options}"));
+        assert_eq!(done.code, 2);
+        let told = format!("a.json.zst: {told}\n");
+        assert!(done.stderr.contains(&told), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn the_description_of_a_data_set_is_passed_by() {
+    let feature = json!({ "feature": { "dtype": "int64", "_type": "Value" }, "_type": "List" });
+    let info = json!({ "citation": "", "features": { "train": { "feature": { "input": feature } }, "test": feature },
+        "splits": { "train": { "num_examples": 1 } } });
+    let folder = Folder::new();
+    folder
+        .write("sd/train/dataset_info.json", info.to_string())
+        .write(
+            "sd/train/state.json",
+            r#"{"_data_files": [{"filename": "data.arrow"}], "_split": "train"}"#,
+        )
+        .write("sd/dataset_dict.json", r#"{"splits": ["train"]}"#)
+        .write("sd/train/a.json", mirror_task())
+        .write("a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks sd --programs a.py");
+    let told = "note: sd/train/dataset_info.json: passed over: the description of a data set\n";
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(done.stderr.contains(told), "{}", done.stderr);
 }
 
 #[test]
@@ -844,6 +994,32 @@ fn files_of_one_name_in_several_folders_are_several_tasks() {
         let (done, document) =
             folder.run_json(&format!("--tasks t --ids {ids} --programs q.py --quiet"));
         assert_eq!((done.code, outcomes(&document).len()), (0, count));
+    }
+    // However the files are given.
+    folder.write("t/easy/solution.py", mirror_program("solve_7"));
+    for (inside, tasks, program) in [
+        ("t/easy", ". ../hard", "solution.py"),
+        ("t/easy", "7.json ../hard/7.json", "./solution.py"),
+        ("t/hard", "../hard ../easy", "../easy/solution.py"),
+        ("t/hard/..", "hard/../easy hard", "easy/solution.py"),
+        ("t/easy/x", "../../hard ..", "../solution.py"),
+    ] {
+        fs::create_dir_all(folder.path().join(inside)).unwrap();
+        let run = format!("run --tasks {tasks} --programs {program} --json - --quiet");
+        let mut command = folder.command(&run);
+        let done = crate::support::done(
+            command
+                .current_dir(folder.path().join(inside))
+                .output()
+                .unwrap(),
+        );
+        let document = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!((done.code, &*done.stderr), (0, ""), "{inside}: {run}");
+        assert_eq!(
+            outcomes(&document),
+            [format!("easy/7: {RIGHT}")],
+            "{inside}: {run}"
+        );
     }
     // One of them alone has the name of its file.
     let (_, document) = folder.run_json("--tasks t/hard --programs q.py --quiet");

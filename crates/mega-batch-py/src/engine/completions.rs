@@ -386,7 +386,7 @@ fn task(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Task> 
             Some(rest) if error.is_instance_of::<PyTypeError>(py) => {
                 PyTypeError::new_err(format!("{place}{rest}"))
             }
-            Some(rest) => place.value_error(rest.trim_start_matches([':', ' '])),
+            Some(rest) => PyValueError::new_err(format!("{place}{rest}")),
             None => error,
         }
     })

@@ -2,7 +2,7 @@
 //! and these differ.
 
 use arc_dsl::Grid;
-use arc_tasks::{OtherSplit, Pair, Task};
+use arc_tasks::{MAX_TESTS, OtherSplit, Pair, Task};
 
 /// A conflict between two tasks: a path in the task, and the numbers of pairs found there and known before, if these
 /// differ.
@@ -50,8 +50,23 @@ pub(super) fn test_indices(row: &Task, index: Option<usize>) -> TestIndices {
     }
 }
 
-/// Numbers of test inputs from this one on are no places.
-const MOST_TESTS: usize = 100;
+/// Leaves places for the test inputs of a task of which there is no row, if all its rows give their numbers. Returns
+/// whether these were counted from 1.
+pub(super) fn leave_places(task: &mut Task, indices: &[Option<usize>]) -> bool {
+    let numbers: Option<Vec<_>> = indices.iter().copied().collect();
+    let numbers = numbers.unwrap_or_default();
+    let Some(last) = numbers.last().filter(|last| **last < MAX_TESTS) else {
+        return false;
+    };
+    let is_from_one = numbers.len() > 1 && numbers.iter().copied().eq(1..=numbers.len());
+    let first = usize::from(is_from_one);
+    let read = numbers.iter().zip(task.test_places());
+    let read: Vec<_> = read.filter(|(_, place)| place.is_some()).collect();
+    let lacks = |number: &usize| read.iter().all(|(at, _)| *at != number);
+    let left_out = (first..=*last).filter(lacks);
+    task.tests_left_out = left_out.map(|at| at - first).collect();
+    is_from_one
+}
 
 /// Adds the test pairs of another row of the same task, in the order of the numbers if all rows give them. Returns
 /// whether its train pairs are in another order; `None` if it is no such row, since they are others.
@@ -104,22 +119,13 @@ pub(super) fn join(
     }
     if tests.iter().all(|(index, _)| index.is_some()) {
         tests.sort_by_key(|(index, _)| *index);
-        if let Some(both) = tests.windows(2).find(|both| both[0].0 == both[1].0) {
-            let at = both[0].0.unwrap_or_default();
+        let mut both = tests.windows(2).filter(|both| both[0].0 == both[1].0);
+        let at = both.find_map(|both| both[0].0.filter(|at| *at < MAX_TESTS));
+        if let Some(at) = at {
             return Some(Err(Difference {
                 path: format!("test[{at}].input"),
                 counts: None,
             }));
-        }
-        // Test inputs of which there is no row keep their numbers.
-        let last = tests
-            .last()
-            .and_then(|(index, _)| *index)
-            .unwrap_or_default();
-        for at in 0..last.min(MOST_TESTS) {
-            if tests[at].0 != Some(at) {
-                tests.insert(at, (Some(at), None));
-            }
         }
     }
     for OtherSplit { name, pairs } in std::mem::take(&mut row.others) {

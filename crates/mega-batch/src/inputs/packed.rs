@@ -16,13 +16,19 @@ use zip::result::ZipError;
 #[cfg(feature = "tables")]
 use super::tables::json_lines;
 use super::{
-    DAMAGED, InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, other_text,
-    read_file,
+    DAMAGED, InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, is_other_data,
+    note_others, other_text, read_file,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
 /// The maximum uncompressed size of all files in an archive together.
 const MAX_ARCHIVE_BYTES: u64 = 4 * MAX_FILE_BYTES;
+
+/// Tasks and programs are not packed to less than this part of their size: what unpacks to more only fills memory.
+const MOST_TIMES: u64 = 200;
+
+/// The bytes that any file may unpack to, however small it is.
+const LEAST_BYTES: u64 = 64 << 20;
 
 /// The most memory that unpacking xz may take, in KiB: four times what its strongest setting takes.
 const XZ_KIB: u32 = 256 << 10;
@@ -44,7 +50,7 @@ pub(super) fn archive_contains(file: &Path, is_wanted: impl Fn(&str) -> bool) ->
 /// Problems with the names in archives.
 #[derive(Default)]
 pub(super) struct ArchiveListing {
-    /// Archives within them.
+    /// Archives within them, and data in other forms.
     pub(super) notes: Vec<InputError>,
     /// Names that occur several times with different contents, of which only one is read.
     pub(super) errors: Vec<InputError>,
@@ -71,7 +77,7 @@ impl ArchiveListing {
         let Some(entries) = entries(file) else {
             return;
         };
-        let mut archives = Vec::new();
+        let (mut archives, mut others) = (Vec::new(), Vec::new());
         let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (name, check) in &entries {
             if name.split('/').any(is_ignored) {
@@ -81,8 +87,11 @@ impl ArchiveListing {
                 by_name.entry(name).or_default().push(*check);
             } else if is_archive(name) || is_other_archive(name) {
                 archives.push(&**name);
+            } else if is_other_data(name) {
+                others.push(name.clone());
             }
         }
+        self.notes.extend(note_others(file, &others));
         if let [first, more @ ..] = archives.as_slice() {
             let more = match more.len() {
                 0 => String::new(),
@@ -114,7 +123,9 @@ fn entries(file: &Path) -> Option<Vec<(String, u32)>> {
     let mut begin = [0; 512];
     let length = reader.read(&mut begin).ok()?;
     if !begin.starts_with(b"PK") {
-        let may_be = is_tar(&begin) || packing(&begin[..length]).is_some();
+        // Others are not unpacked only for this.
+        let is_packed = packing(&begin[..length]).is_some() && is_archive(&file.to_string_lossy());
+        let may_be = is_tar(&begin) || is_packed;
         let bytes = may_be.then(|| decompressed(file, read_file(file).ok()?).ok())??;
         let entries = tar_entries(&bytes)?.into_iter();
         return Some(
@@ -201,7 +212,8 @@ pub(super) fn contents(
                 continue;
             }
         };
-        let read = unpack(&place, entry, left);
+        let size = entry.compressed_size();
+        let read = unpack(&place, entry, size, left);
         if let Ok(bytes) = &read {
             left -= bytes.len() as u64;
         }
@@ -313,15 +325,13 @@ fn skippable(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 fn decompressed(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
+    let size = bytes.len() as u64;
+    let whole = |packed: &mut dyn Read| unpack(file, packed, size, MAX_FILE_BYTES);
     match packing(&bytes) {
         None => Ok(bytes),
-        Some(Packing::Gzip) => unpack(file, MultiGzDecoder::new(&*bytes), MAX_FILE_BYTES),
-        Some(Packing::Xz) => unpack(
-            file,
-            XzReader::new_mem_limit(&*bytes, true, XZ_KIB),
-            MAX_FILE_BYTES,
-        ),
-        Some(Packing::Bzip2) => unpack(file, MultiBzDecoder::new(&*bytes), MAX_FILE_BYTES),
+        Some(Packing::Gzip) => whole(&mut MultiGzDecoder::new(&*bytes)),
+        Some(Packing::Xz) => whole(&mut XzReader::new_mem_limit(&*bytes, true, XZ_KIB)),
+        Some(Packing::Bzip2) => whole(&mut MultiBzDecoder::new(&*bytes)),
         Some(Packing::Zstd) => {
             let (mut rest, mut all) = (&*bytes, Vec::new());
             // The decoder reads one frame.
@@ -332,7 +342,8 @@ fn decompressed(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
                 }
                 let frame = StreamingDecoder::new(&mut rest);
                 let frame = frame.map_err(|_| cannot(file, DAMAGED))?;
-                all.append(&mut unpack(file, frame, MAX_FILE_BYTES - all.len() as u64)?);
+                let left = MAX_FILE_BYTES - all.len() as u64;
+                all.append(&mut unpack(file, frame, size, left)?);
             }
             Ok(all)
         }
@@ -380,9 +391,10 @@ fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
     Err(InputError::whole(file, message))
 }
 
-/// Reads everything, up to `most` bytes and the maximum size of a file.
-fn unpack(file: &Path, packed: impl Read, most: u64) -> Result<Vec<u8>, InputError> {
-    let most = most.min(MAX_FILE_BYTES);
+/// Reads everything, up to `most` bytes, the maximum size of a file, and what `size` packed bytes may hold.
+fn unpack(file: &Path, packed: impl Read, size: u64, most: u64) -> Result<Vec<u8>, InputError> {
+    let likely = LEAST_BYTES.max(size.saturating_mul(MOST_TIMES));
+    let most = most.min(MAX_FILE_BYTES).min(likely);
     let mut bytes = Vec::new();
     let read = packed.take(most + 1).read_to_end(&mut bytes);
     match read {

@@ -6,13 +6,15 @@ use std::path::{Component, Path, PathBuf};
 use arc_dsl::Grid;
 use arc_tasks::{
     FileForm, FileTask, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile, bare_id, is_arc_id,
+    whole_folder,
 };
 use xxhash_rust::xxh3::Xxh3;
 
-use super::merge::{Difference, TestIndices, join, merge, test_indices};
+use super::merge::{Difference, TestIndices, join, leave_places, merge, test_indices};
 use super::packed::{ArchiveListing, Content, contents};
 use super::{
-    InputError, JSON_EXTENSIONS, Walk, id_of_folder, is_archive, is_json, stem, task_file,
+    InputError, JSON_EXTENSIONS, TABLE_EXTENSIONS, Walk, id_of_folder, is_archive, is_json, stem,
+    task_file,
 };
 use crate::results::score::digest;
 
@@ -68,22 +70,53 @@ impl TasksRead {
 /// describe a task, their contents are merged. Anything but a regular file, such as a pipe or a device, is refused,
 /// and so is a file of more than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
 pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
+    read_sources(paths.iter().cloned().map(TaskSource::Path), solutions)
+}
+
+/// Where tasks come from.
+#[derive(Debug, Clone)]
+pub enum TaskSource {
+    /// A file or a folder.
+    Path(PathBuf),
+    /// The text of a file, with its name.
+    Text(PathBuf, Vec<u8>),
+    /// A task as it is, which is merged with no other.
+    Task(Task),
+}
+
+/// Reads tasks as [`read_tasks`] does, of which some need not be in files.
+pub fn read_sources(
+    sources: impl IntoIterator<Item = TaskSource>,
+    solutions: &[PathBuf],
+) -> TasksRead {
     let mut found = TaskReader::default();
     let (mut seen, mut once) = (HashSet::new(), Vec::new());
-    for path in paths {
+    for source in sources {
+        let path = match source {
+            TaskSource::Path(path) => path,
+            TaskSource::Text(name, bytes) => {
+                let root = name.clone();
+                found.content(&Content { name, bytes }, &root, true);
+                continue;
+            }
+            TaskSource::Task(task) => {
+                found.read.tasks.push(task);
+                continue;
+            }
+        };
         if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
             let message = "given a second time, read once";
-            found.read.notes.push(InputError::whole(path, message));
+            found.read.notes.push(InputError::whole(&path, message));
             continue;
         }
-        once.push(path);
         if path.is_dir() {
-            found.folder(path);
+            found.folder(&path);
         } else {
-            found.file(path, path, true);
+            found.file(&path, &path, true);
         }
+        once.push(path);
     }
-    let listed = ArchiveListing::of_named(once, is_json);
+    let listed = ArchiveListing::of_named(&once, is_json);
     found.read.errors.extend(listed.errors);
     found.read.notes.extend(listed.notes);
     for file in solutions {
@@ -91,21 +124,6 @@ pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
         found.read.errors.extend(errors);
         found.solutions.push((file.clone(), solutions));
     }
-    found.finish()
-}
-
-/// Reads tasks from the text of a file of this name, as [`read_tasks`] does.
-pub fn read_tasks_of_text(name: &Path, bytes: Vec<u8>) -> TasksRead {
-    let mut found = TaskReader::default();
-    let name = name.to_owned();
-    found.content(
-        &Content {
-            name: name.clone(),
-            bytes,
-        },
-        &name,
-        true,
-    );
     found.finish()
 }
 
@@ -169,17 +187,20 @@ struct Origin {
     /// Whether it has its name from the file, as other tasks may.
     is_named_by_file: bool,
     is_bare: bool,
-    /// The numbers of its test inputs, if it is put together of rows.
+    /// The numbers of its test inputs, if it is a row or put together of rows.
     row: Option<TestIndices>,
+    /// Whether it is put together of rows.
+    is_joined: bool,
 }
 
 impl TaskReader {
     fn folder(&mut self, folder: &Path) {
         let walk = Walk::through(folder, |name| is_json(name) || is_archive(name));
         if walk.files.is_empty() && walk.errors.is_empty() {
-            let endings = JSON_EXTENSIONS
-                .map(|ending| format!("*{ending}, "))
-                .concat();
+            let tables = TABLE_EXTENSIONS.iter().filter(|_| cfg!(feature = "tables"));
+            let endings = JSON_EXTENSIONS.iter().chain(tables);
+            let endings: Vec<_> = endings.map(|ending| format!("*{ending}, ")).collect();
+            let endings = endings.concat();
             let message = format!(
                 "no task files ({endings}these with .gz, .xz, .zst, .bz2, *.zip, *.tar) in this folder"
             );
@@ -206,6 +227,11 @@ impl TaskReader {
     /// Reads a file below `root`, which is the folder or the archive that was named, or the file itself.
     fn content(&mut self, content: &Content, root: &Path, is_named: bool) {
         let file = &content.name;
+        if !is_named && matches!(&*stem(file), "dataset_info" | "dataset_infos") {
+            let message = "the description of a data set";
+            self.passed_over.push(InputError::whole(file, message));
+            return;
+        }
         let mut read = task_file(file, &content.bytes);
         let is_found = file
             .strip_prefix(root)
@@ -284,6 +310,7 @@ impl TaskReader {
             row: added
                 .is_row
                 .then(|| test_indices(&added.task, added.test_index)),
+            is_joined: false,
         });
         self.read.tasks.push(added.task);
     }
@@ -304,6 +331,7 @@ impl TaskReader {
         let id = task.id.clone();
         let rows = origin.row.as_mut().filter(|_| is_row);
         let joined = rows.and_then(|indices| join(known, indices, &mut task, test_index));
+        origin.is_joined |= matches!(joined, Some(Ok(_)));
         let merged = match (origin.is_bare, is_bare) {
             _ if joined.is_some() => joined.unwrap_or(Ok(false)),
             (false, true) if known.train == task.train => return Ok(()),
@@ -322,7 +350,13 @@ impl TaskReader {
                 origin.is_bare = false;
                 merge(known, as_other_split(bare))
             }
-            _ => merge(known, task),
+            _ => {
+                if let Some(indices) = origin.row.as_mut().filter(|_| origin.is_joined) {
+                    leave_places(known, indices);
+                    *indices = vec![None; known.test_places().len()];
+                }
+                merge(known, task)
+            }
         };
         if merged? {
             self.reordered.push((id, file.to_owned()));
@@ -378,6 +412,32 @@ impl TaskReader {
         }
     }
 
+    /// Leaves places for the test inputs without a row, and notes numbers of rows that do not say the places.
+    fn number_tests(&mut self) {
+        let mut told: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for origin in self.by_id.values().flatten().filter(|it| it.is_joined) {
+            let task = &mut self.read.tasks[origin.at];
+            let indices = origin.row.as_deref().unwrap_or_default();
+            let what = if leave_places(task, indices) {
+                "there is no 0, so 1 is taken for the first test input"
+            } else if indices.contains(&None) && indices.iter().any(Option::is_some) {
+                "some have none, so their order counts"
+            } else {
+                continue;
+            };
+            told.entry(what).or_default().push(origin.at);
+        }
+        for (what, tasks) in told {
+            let first = tasks.iter().copied().min().unwrap_or_default();
+            let message = format!(
+                "{} of the tasks come from rows with numbers of test inputs, of which {what}; the first is {}",
+                tasks.len(),
+                self.read.tasks[first].id
+            );
+            self.note(first, message);
+        }
+    }
+
     fn finish(mut self) -> TasksRead {
         if self.read.tasks.is_empty() {
             // Without tasks, the notes explain why there are none.
@@ -389,6 +449,7 @@ impl TaskReader {
             return self.read;
         }
         self.name_by_paths();
+        self.number_tests();
         self.solve();
         let passed_over = self.passed_over.drain(..).map(|note| InputError {
             message: format!("passed over: {}", note.message),
@@ -522,7 +583,7 @@ fn is_named_by_file(id: &str, file: &Path) -> bool {
 
 /// The folders that a task of this id is in, and the id.
 fn path_of(file: &Path, id: &str) -> Vec<String> {
-    let folders = file.parent().unwrap_or(Path::new(""));
+    let folders = whole_folder(file);
     let names = folders.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
         _ => None,

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::ids::{ID_KEYS, TaskName, names_task, says_id};
 use super::programs::{NamedProgram, holds_programs, program, rank_of};
+use crate::task::MAX_TESTS;
 use crate::task::structure::{
     Entries, elements_of, entries_of, has_key, inside, is_grid, is_list_of_grids, is_object,
     is_pairs, known_as, place_in,
@@ -16,7 +17,8 @@ pub(super) const MAX_DEPTH: usize = 3;
 
 /// The keys under which a row gives the number of its test input.
 const TEST_INDEX_KEYS: &str = "test_index pair_index question_index test_input_index test_case_index test_idx pair_idx \
-     question_idx test_input_idx test_case test_id";
+     question_idx test_input_idx test_case test_id test_num test_number test_no test_pair_index \
+     test_pair_idx";
 
 /// The keys under which an object beside other things holds one task.
 const WRAPPERS: &str = "task data problem puzzle challenge item content row result";
@@ -154,11 +156,22 @@ pub(super) fn is_listed(entries: &Entries<'_>) -> bool {
     has_key(entries, "label") && entries.iter().any(is_it)
 }
 
-/// The number of the test input that a row is for.
+/// The number of the test input that a row is for; [`MAX_TESTS`] or more only says the order.
 pub(super) fn test_index(entries: &Entries<'_>) -> Option<usize> {
-    let is_it = |(key, _): &&(String, &RawValue)| place_in(TEST_INDEX_KEYS, key).is_some();
-    let (_, value) = entries.iter().find(is_it)?;
-    value.get().parse().ok()
+    let number = |value: &RawValue| -> Option<usize> {
+        // A column may be one of text or, where some rows lack it, of floats.
+        let text = value.get().trim_matches('"');
+        text.strip_suffix(".0").unwrap_or(text).parse().ok()
+    };
+    let under = |keys: &str| {
+        let mut found = entries
+            .iter()
+            .filter(|(key, _)| place_in(keys, key).is_some());
+        found.find_map(|(_, value)| number(value))
+    };
+    // This may number the rows of the table instead: then it says their order, but is no place.
+    let of_rows = || under("idx")?.checked_add(MAX_TESTS);
+    under(TEST_INDEX_KEYS).or_else(of_rows)
 }
 
 /// Whether an object holds solutions: lists of grids by task, and not a row that has some of its parts as such.
