@@ -402,7 +402,7 @@ impl Given {
 
 /// The id in a row if a row of a file could not have it.
 fn odd_id(row: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
-    let is_odd = |c: char| !c.is_alphanumeric() && !"_-./".contains(c);
+    let is_odd = |c: char| !c.is_alphanumeric() && !"_-./#:@+~=".contains(c);
     for key in TaskFile::ID_KEYS {
         if let Some(Ok(id)) = row.get_item(key)?.map(|id| id.extract::<String>()) {
             return Ok(Some(id).filter(|id| id.contains(is_odd)));
