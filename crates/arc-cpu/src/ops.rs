@@ -55,8 +55,7 @@ pub(super) fn select(
     result: &Type,
     clipped: bool,
 ) -> Option<Selection> {
-    rows::select(primitive, arguments, result)
-        .or_else(|| containers::select(primitive, arguments, result, clipped))
+    containers::select(primitive, arguments, result, clipped)
         .or_else(|| arithmetic::select(primitive, arguments))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))
