@@ -49,10 +49,6 @@ fused! {
     SizeOfIntersection = "size_of_intersection", "size(intersection(a, b))";
     /// How many locations of one set are not in another.
     SizeOfDifference = "size_of_difference", "size(difference(a, b))";
-    /// How many cells of a grid at some locations have a colour.
-    ColorcountAt = "colorcount_at", "colorcount(toobject(patch, grid), value)";
-    /// A number without its sign.
-    Magnitude = "magnitude", "multiply(n, sign(n))";
     /// All cells of a grid that are in its objects.
     MergedObjects = "merged_objects", "merge(objects(grid, univalued, diagonal, without_bg))";
     /// All cells of a grid, those of its partition.

@@ -33,29 +33,14 @@ macro_rules! pairs {
 pairs! {
     SizeOfIntersection: Size of Intersection, of_locations, Second;
     SizeOfDifference: Size of Difference, of_locations, Second;
-    ColorcountAt: Colorcount of Toobject, of_patch_on_grid, First;
-    Magnitude: Multiply of Sign, of_number, Second;
     MergedObjects: Merge of Objects, of_grid, First;
     MergedPartition: Merge of Partition, of_grid, First;
     MergedForeground: Merge of Fgpartition, of_grid, First;
 }
 
-fn of_number(inner: &Instruction, index: &Index<'_>) -> bool {
-    let numbers = [Type::Int, Type::Pair];
-    numbers.iter().any(|ty| index.is(&inner.arguments[0], ty))
-}
-
 fn of_locations(inner: &Instruction, index: &Index<'_>) -> bool {
     let locations = |operand: &Operand| index.is(operand, &Type::Indices);
     inner.ty == Type::Indices && inner.arguments.iter().all(locations)
-}
-
-fn of_patch_on_grid(inner: &Instruction, index: &Index<'_>) -> bool {
-    let [patch, grid] = &inner.arguments[..] else {
-        return false;
-    };
-    let patches = [Type::Indices, Type::Object, Type::Patch];
-    patches.iter().any(|ty| index.is(patch, ty)) && index.is(grid, &Type::Grid)
 }
 
 fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
@@ -69,23 +54,9 @@ fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
 impl PairRule {
     /// Whether the outer call reads the inner one's value as this pair requires.
     fn takes(&self, outer: &Instruction, inner: &Instruction) -> bool {
-        let value = Operand::Id(inner.id);
-        if outer.op != Op::Call(self.outer) || outer.checked {
-            return false;
-        }
-        match (self.fused, &outer.arguments[..]) {
-            // A number times its own sign.
-            (Fused::Magnitude, [a, b]) => {
-                let number = &inner.arguments[0];
-                (*a == value && b == number) || (*b == value && a == number)
-            }
-            // The colour may be one that no cell can have, which is an error before anything is counted.
-            (Fused::ColorcountAt, [object, Operand::Constant(colour)]) => {
-                *object == value && matches!(colour, arc_dsl::Value::Int(_))
-            }
-            (_, [one]) => *one == value,
-            _ => false,
-        }
+        outer.op == Op::Call(self.outer)
+            && !outer.checked
+            && outer.arguments[..] == [Operand::Id(inner.id)]
     }
 }
 
