@@ -5,14 +5,13 @@
 //! evaluators check it, and an executor without a kernel for it runs the region.
 
 use crate::analysis::Called;
-use crate::{Form, Id, Instruction, Op, Operand, Region, Type, dead};
+use crate::{Form, Id, Instruction, Op, Operand, Region};
 use arc_dsl::Primitive;
 
 mod filters;
 mod fuse;
 mod pairs;
 mod rows;
-mod turned;
 
 /// Declares [`Fused`]: for each variant a sentence, its name, and the calls that it replaces.
 macro_rules! fused {
@@ -87,12 +86,11 @@ impl Fused {
 }
 
 /// A test of whether a form with such calls may have anything for a rewrite, and the rewrite.
-type Rewrite = (fn(&Candidates) -> bool, fn(&mut Form, &[Type]));
+type Rewrite = (fn(&Candidates) -> bool, fn(&mut Form));
 
 /// All rewrites, in order.
 const REWRITES: &[Rewrite] = &[
     (rows::may, rows::rewrite),
-    (turned::may, turned::rewrite),
     (filters::may, filters::rewrite),
     (pairs::may, pairs::rewrite),
 ];
@@ -103,8 +101,6 @@ const REWRITES: &[Rewrite] = &[
 pub(super) struct Candidates {
     /// The primitives that are called.
     called: Called,
-    /// The number of calls that rotate or mirror their argument.
-    turning: usize,
     /// Whether a call reads the result of another with which it may be fused.
     paired: bool,
     /// The primitives, by id of the value, that may be the inner calls of pairs.
@@ -115,7 +111,6 @@ impl Candidates {
     /// Forgets everything, but keeps the memory.
     pub(super) fn clear(&mut self) {
         self.called = Called::default();
-        self.turning = 0;
         self.paired = false;
         self.inner.clear();
     }
@@ -124,9 +119,6 @@ impl Candidates {
     pub(super) fn add(&mut self, op: Op, arguments: &[Operand], id: Id) {
         let Op::Call(primitive) = op else { return };
         self.called.add(primitive);
-        if primitive.facts().symmetry.is_some() {
-            self.turning += 1;
-        }
         if pairs::INNER.has(primitive) {
             if self.inner.len() <= id.index() {
                 self.inner.resize(id.index() + 1, None);
@@ -158,15 +150,14 @@ impl Candidates {
 pub fn rewrite(form: &mut Form) {
     let mut found = Candidates::default();
     found.add_all(&form.body);
-    let types = dead::types(form);
-    rewrite_candidates(form, &found, &types);
+    rewrite_candidates(form, &found);
 }
 
-/// The same for a form with these candidates, and values of these types.
-pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
+/// The same for a form with these candidates.
+pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates) {
     for &(may, rewrite) in REWRITES {
         if may(found) {
-            rewrite(form, types);
+            rewrite(form);
             debug_assert_eq!(form.verify(), Ok(()), "{form}");
         }
     }
@@ -185,7 +176,7 @@ fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dead::remove_dead;
+    use crate::dead::tests::remove_dead;
     use crate::parse;
 
     /// Compares the text of a form after all rewrites and dead-code elimination with the expected text.

@@ -485,7 +485,7 @@ fn replace_instruction(region: &mut Region, id: Id, made: &mut Vec<Instruction>)
 }
 
 /// Rewrites all filters that qualify.
-pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+pub(super) fn rewrite(form: &mut Form) {
     if !has_candidate(&form.body) {
         return;
     }

@@ -2,7 +2,7 @@
 //! builds no set.
 
 use super::fuse::{CallPair, Position, fuse};
-use super::{Candidates, Fused, filters, turned};
+use super::{Candidates, Fused, filters};
 use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
@@ -79,7 +79,7 @@ fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static PairRule> 
 }
 
 /// Fuses all pairs of calls.
-pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+pub(super) fn rewrite(form: &mut Form) {
     let index = Index::new(form);
     let mut found = Vec::new();
     for inner in index.instructions() {
@@ -93,11 +93,10 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     fuse(form, found);
 }
 
-/// Whether a form may have pairs. A pair may also arise when the other rewrites remove mirrored values or
-/// replace filters.
+/// Whether a form may have pairs. A pair may also arise when the other rewrites replace filters.
 pub(super) fn may(found: &Candidates) -> bool {
     let calls = |pair: &PairRule| found.called.has(pair.inner) && found.called.has(pair.outer);
-    found.paired || (turned::may(found) || filters::may(found)) && PAIRS.iter().any(calls)
+    found.paired || filters::may(found) && PAIRS.iter().any(calls)
 }
 
 /// Whether a rule has these two calls.

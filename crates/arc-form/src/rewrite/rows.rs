@@ -47,7 +47,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
 }
 
 /// Fuses paired rows that are only used for the larger or smaller colours.
-pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+pub(super) fn rewrite(form: &mut Form) {
     let index = Index::new(form);
     let rows = Type::tuple_of(Type::tuple_of(Type::Int));
     let (mut found, mut made) = (Vec::new(), Vec::new());

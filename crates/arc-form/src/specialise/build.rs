@@ -124,7 +124,7 @@ impl Builder {
         };
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         if options.rewrite {
-            rewrite_candidates(&mut form, &self.found, &self.types);
+            rewrite_candidates(&mut form, &self.found);
         }
         if options.dead {
             dead::remove_dead_steps(&mut form, &self.types, &mut self.scratch);
