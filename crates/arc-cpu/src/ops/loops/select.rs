@@ -70,7 +70,7 @@ fn collected(result: &Type) -> Option<(Type, Finish)> {
 }
 
 /// The same for results that are containers, whose elements become one container.
-pub(crate) fn merged(inner: &Type, result: &Type, clipped: bool) -> Option<(Type, Finish)> {
+fn merged(inner: &Type, result: &Type, clipped: bool) -> Option<(Type, Finish)> {
     Some(match result {
         Type::Indices | Type::Object | Type::Patch => {
             let finish = if clipped {
