@@ -1,8 +1,8 @@
 //! Fuses a call with the call whose value it reads: `size(intersection(a, b))` counts the common elements and
 //! builds no set.
 
+use super::Fused;
 use super::fuse::{CallPair, Position, fuse};
-use super::{Candidates, Fused, filters};
 use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
@@ -93,35 +93,10 @@ pub(super) fn rewrite(form: &mut Form) {
     fuse(form, found);
 }
 
-/// Whether a form may have pairs. A pair may also arise when the other rewrites replace filters.
-pub(super) fn may(found: &Candidates) -> bool {
-    let calls = |pair: &PairRule| found.called.has(pair.inner) && found.called.has(pair.outer);
-    found.paired || filters::may(found) && PAIRS.iter().any(calls)
-}
-
-/// Whether a rule has these two calls.
-pub(super) fn are_pair(inner: Primitive, outer: Primitive) -> bool {
-    let mut pairs = PAIRS.iter();
-    pairs.any(|pair| (pair.inner, pair.outer) == (inner, outer))
-}
-
-/// The inner calls of all rules.
-pub(super) static INNER: Called = called(false);
-
-/// The outer calls of all rules.
-pub(super) static OUTER: Called = called(true);
-
-const fn called(outer: bool) -> Called {
-    let mut called = Called::NONE;
-    let mut at = 0;
-    while at < PAIRS.len() {
-        let PairRule {
-            inner, outer: last, ..
-        } = PAIRS[at];
-        called.add(if outer { last } else { inner });
-        at += 1;
-    }
-    called
+/// Whether a form has the calls of a rule.
+pub(super) fn may(called: &Called) -> bool {
+    let calls = |pair: &PairRule| called.has(pair.inner) && called.has(pair.outer);
+    PAIRS.iter().any(calls)
 }
 
 /// Whether the region has the two calls that this replaces.

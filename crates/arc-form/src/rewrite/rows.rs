@@ -1,8 +1,8 @@
 //! Fuses the cellwise maximum or minimum of two grids, written as pairs of rows, into one instruction.
 
 use super::fuse::{CallPair, Position, fuse};
-use super::{Candidates, Fused, only};
-use crate::analysis::Index;
+use super::{Fused, only};
+use crate::analysis::{Called, Index};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 
@@ -78,10 +78,10 @@ pub(super) fn rewrite(form: &mut Form) {
 }
 
 /// Whether a form has the calls that this rewrite needs.
-pub(super) fn may(found: &Candidates) -> bool {
+pub(super) fn may(called: &Called) -> bool {
     [P::Papply, P::Pair, P::Apply]
         .iter()
-        .all(|one| found.called.has(*one))
+        .all(|one| called.has(*one))
 }
 
 #[cfg(test)]
