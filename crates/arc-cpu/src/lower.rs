@@ -21,7 +21,7 @@ mod collect;
 mod definitions;
 mod filters;
 mod looping;
-mod streams;
+mod unordered;
 mod vectorise;
 
 /// The most operands of a call or of a fused operation.
@@ -294,19 +294,11 @@ impl Lowering {
             }
         }
         let within = std::mem::replace(&mut self.within, number);
-        let mut instructions = region.instructions.iter();
-        while let Some(instruction) = instructions.next() {
+        for instruction in &region.instructions {
             let start = steps.len();
-            if self.held(instruction.id) == Representation::Streamed
-                && let [next, ..] = instructions.as_slice()
-            {
-                self.stream(&mut steps, instruction, next)?;
-                instructions.next();
-            } else {
-                self.instruction(&mut steps, instruction)?;
-                self.define(instruction, start..steps.len());
-                self.count(&mut steps, instruction.id);
-            }
+            self.instruction(&mut steps, instruction)?;
+            self.define(instruction, start..steps.len());
+            self.count(&mut steps, instruction.id);
         }
         self.within = within;
         let (mut result, mut ty) = self.operand(&region.result)?;

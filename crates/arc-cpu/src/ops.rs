@@ -55,8 +55,7 @@ pub(super) fn select(
     result: &Type,
     clipped: bool,
 ) -> Option<Selection> {
-    rows::select(primitive, arguments, result)
-        .or_else(|| containers::select(primitive, arguments, result, clipped))
+    containers::select(primitive, arguments, result, clipped)
         .or_else(|| arithmetic::select(primitive, arguments))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))
@@ -69,7 +68,7 @@ pub(super) fn select(
 /// The kernel of a fused operation, for arguments of these types.
 pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Selection> {
     use Constraint::{AsIs, CellsOfColour};
-    use Type::{Grid, Indices, Int, Object, Pair, Patch};
+    use Type::{Grid, Indices, Int};
     Some(match (fused, arguments) {
         (Fused::SizeOfIntersection, [Indices, Indices]) => {
             Selection::new(&containers::SIZE_OF_INTERSECTION, &[AsIs, AsIs])
@@ -77,11 +76,6 @@ pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Selection
         (Fused::SizeOfDifference, [Indices, Indices]) => {
             Selection::new(&containers::SIZE_OF_DIFFERENCE, &[AsIs, AsIs])
         }
-        (Fused::ColorcountAt, [Indices | Object | Patch, Grid, Int]) => {
-            Selection::new(&objects::COLORCOUNT_ON_GRID, &[AsIs, AsIs, AsIs])
-        }
-        (Fused::Magnitude, [Int]) => Selection::new(&arithmetic::MAGNITUDE_OF_INT, &[AsIs]),
-        (Fused::Magnitude, [Pair]) => Selection::new(&arithmetic::MAGNITUDE_OF_PAIR, &[AsIs]),
         (Fused::MergedObjects, [Grid, ..]) => {
             Selection::new(&merged::CELLS_OF_OBJECTS, &[AsIs, AsIs, AsIs, AsIs])
         }

@@ -6,17 +6,6 @@ use smallvec::SmallVec;
 
 use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 
-/// The form without its dead steps, with ids renumbered without gaps.
-#[cfg(test)]
-pub(crate) fn remove_dead(form: &Form) -> Form {
-    let mut form = form.clone();
-    let types = types(&form);
-    let mut scratch = Scratch::default();
-    remove_dead_steps(&mut form, &types, &mut scratch);
-    compact(&mut form, &mut scratch);
-    form
-}
-
 /// Tables by id, reused from form to form.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
@@ -93,25 +82,6 @@ impl Pass<'_> {
     }
 }
 
-/// The type of each id.
-pub(super) fn types(form: &Form) -> Vec<Type> {
-    fn enter(region: &Region, types: &mut Vec<Type>) {
-        for (id, ty) in &region.parameters {
-            types[id.index()] = ty.clone();
-        }
-        for instruction in &region.instructions {
-            types[instruction.id.index()] = instruction.ty.clone();
-            instruction
-                .regions
-                .iter()
-                .for_each(|region| enter(region, types));
-        }
-    }
-    let mut types = vec![Type::Never; form.ids as usize];
-    enter(&form.body, &mut types);
-    types
-}
-
 /// Renumbers the ids in the order of the text.
 pub(super) fn compact(form: &mut Form, scratch: &mut Scratch) {
     let new = &mut scratch.names;
@@ -158,9 +128,38 @@ impl Renaming<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::parse;
+
+    /// The form without its dead steps, with ids renumbered without gaps.
+    pub(crate) fn remove_dead(form: &Form) -> Form {
+        let mut form = form.clone();
+        let types = types(&form);
+        let mut scratch = Scratch::default();
+        remove_dead_steps(&mut form, &types, &mut scratch);
+        compact(&mut form, &mut scratch);
+        form
+    }
+
+    /// The type of each id.
+    fn types(form: &Form) -> Vec<Type> {
+        fn enter(region: &Region, types: &mut Vec<Type>) {
+            for (id, ty) in &region.parameters {
+                types[id.index()] = ty.clone();
+            }
+            for instruction in &region.instructions {
+                types[instruction.id.index()] = instruction.ty.clone();
+                instruction
+                    .regions
+                    .iter()
+                    .for_each(|region| enter(region, types));
+            }
+        }
+        let mut types = vec![Type::Never; form.ids as usize];
+        enter(&form.body, &mut types);
+        types
+    }
 
     #[test]
     fn what_cannot_fail_goes_and_what_may_fail_stays() {

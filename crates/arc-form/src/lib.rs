@@ -98,7 +98,7 @@ mod typings;
 mod verify;
 mod words;
 
-pub use arc_isa::{Symmetry, ValueType as Type};
+pub use arc_isa::ValueType as Type;
 pub use evaluate::{BailOut, Evaluator, Stop};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};

@@ -29,21 +29,18 @@ pub enum Representation {
     Unordered,
     /// The same without equal elements.
     Distinct,
-    /// Unordered, and never materialised: the next instruction consumes each element as it is produced.
-    Streamed,
     /// A tuple of rows as a grid.
     Rows,
 }
 
 impl Representation {
     /// All of them.
-    pub const ALL: [Representation; 7] = [
+    pub const ALL: [Representation; 6] = [
         Representation::Typed,
         Representation::Locations,
         Representation::Parts,
         Representation::Unordered,
         Representation::Distinct,
-        Representation::Streamed,
         Representation::Rows,
     ];
 
@@ -55,15 +52,13 @@ impl Representation {
             Representation::Parts => "parts",
             Representation::Unordered => "unordered",
             Representation::Distinct => "distinct",
-            Representation::Streamed => "streamed",
             Representation::Rows => "rows",
         }
     }
 
     /// Whether the elements are in no particular order.
     pub fn is_unordered(self) -> bool {
-        use Representation::{Distinct, Streamed, Unordered};
-        matches!(self, Unordered | Distinct | Streamed)
+        matches!(self, Representation::Unordered | Representation::Distinct)
     }
 }
 
@@ -197,8 +192,8 @@ impl Planner<'_, '_> {
     }
 
     fn region(&mut self, region: &Region) {
-        for (at, instruction) in region.instructions.iter().enumerate() {
-            let chosen = self.choose(instruction, region.instructions.get(at + 1));
+        for instruction in &region.instructions {
+            let chosen = self.choose(instruction);
             // An outline in a loop may have been chosen before; that choice stays.
             if chosen != Representation::Typed {
                 self.representations[instruction.id.index()] = chosen;
@@ -209,7 +204,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    fn choose(&mut self, instruction: &Instruction, next: Option<&Instruction>) -> Representation {
+    fn choose(&mut self, instruction: &Instruction) -> Representation {
         use Representation as R;
         // Only containers have more than one representation.
         if !matches!(
@@ -242,7 +237,7 @@ impl Planner<'_, '_> {
         if self.held.has(R::Rows) && gives_rows(instruction) && self.is_taken_as_grid(id) {
             return R::Rows;
         }
-        self.without_order(instruction, next)
+        self.without_order(instruction)
     }
 
     fn is_only_painted(&self, id: Id) -> bool {
@@ -277,11 +272,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    fn without_order(
-        &self,
-        instruction: &Instruction,
-        next: Option<&Instruction>,
-    ) -> Representation {
+    fn without_order(&self, instruction: &Instruction) -> Representation {
         use Representation as R;
         if !self.held.has(R::Unordered) {
             return R::Typed;
@@ -295,12 +286,7 @@ impl Planner<'_, '_> {
             return R::Typed;
         };
         if found.distinct && self.held.has(R::Distinct) {
-            return R::Distinct;
-        }
-        let streams = next.is_some_and(|next| is_streamed(instruction, next))
-            && self.index.only_user(instruction.id).is_some();
-        if streams && self.held.has(R::Streamed) {
-            R::Streamed
+            R::Distinct
         } else {
             R::Unordered
         }
@@ -403,22 +389,6 @@ fn takes_grid(user: &User<'_>) -> bool {
     }
 }
 
-/// Whether an instruction that computes a set and the next one, which iterates over it, can be one loop.
-fn is_streamed(producer: &Instruction, consumer: &Instruction) -> bool {
-    let (Some(first), Some(second)) = (producer.facts(), consumer.facts()) else {
-        return false;
-    };
-    let makes = first.body == Some(Body::Collected) && first.of_argument(0) == Use::Each;
-    let takes = matches!(
-        (second.of_argument(0), second.body),
-        (Use::Each, None | Some(Body::Tested)) | (Use::Some, Some(Body::Tested))
-    );
-    makes
-        && takes
-        && !consumer.checked
-        && consumer.arguments.first() == Some(&Operand::Id(producer.id))
-}
-
 impl Plan {
     /// Checks that the target may represent every value as the plan says; each value is checked with its own
     /// uses alone.
@@ -470,7 +440,7 @@ impl Plan {
             R::Parts => (has_patch_type(&instruction.ty), &|user| {
                 self.is_user_of_parts(user)
             }),
-            R::Unordered | R::Distinct | R::Streamed => {
+            R::Unordered | R::Distinct => {
                 let from = match instruction.arguments.first() {
                     Some(Operand::Id(id)) => self.representation(*id).is_unordered(),
                     _ => false,
@@ -487,9 +457,6 @@ impl Plan {
         };
         if !made {
             return Some("the instruction gives no such value".to_owned());
-        }
-        if held == R::Streamed && index.only_user(instruction.id).is_none() {
-            return Some("expected one use".to_owned());
         }
         let wrong = index.users(instruction.id).find(|user| !used(user))?;
         Some(match wrong.by {

@@ -4,15 +4,13 @@
 //! original instructions. So the evaluator of forms runs it without knowing the operation, comparisons of
 //! evaluators check it, and an executor without a kernel for it runs the region.
 
-use crate::analysis::Called;
-use crate::{Form, Id, Instruction, Op, Operand, Region, Type, dead};
-use arc_dsl::Primitive;
+use crate::analysis::{Called, Index};
+use crate::{Form, Instruction, Operand, Region};
 
 mod filters;
 mod fuse;
 mod pairs;
 mod rows;
-mod turned;
 
 /// Declares [`Fused`]: for each variant a sentence, its name, and the calls that it replaces.
 macro_rules! fused {
@@ -49,10 +47,6 @@ fused! {
     SizeOfIntersection = "size_of_intersection", "size(intersection(a, b))";
     /// How many locations of one set are not in another.
     SizeOfDifference = "size_of_difference", "size(difference(a, b))";
-    /// How many cells of a grid at some locations have a colour.
-    ColorcountAt = "colorcount_at", "colorcount(toobject(patch, grid), value)";
-    /// A number without its sign.
-    Magnitude = "magnitude", "multiply(n, sign(n))";
     /// All cells of a grid that are in its objects.
     MergedObjects = "merged_objects", "merge(objects(grid, univalued, diagonal, without_bg))";
     /// All cells of a grid, those of its partition.
@@ -90,87 +84,28 @@ impl Fused {
     }
 }
 
-/// A test of whether a form with such calls may have anything for a rewrite, and the rewrite.
-type Rewrite = (fn(&Candidates) -> bool, fn(&mut Form, &[Type]));
+/// A test of whether a form with these calls may have anything for a rewrite, and the rewrite. Most forms have nothing,
+/// and need no pass over them to find that out.
+type Rewrite = (fn(&Called) -> bool, fn(&mut Form));
 
 /// All rewrites, in order.
 const REWRITES: &[Rewrite] = &[
     (rows::may, rows::rewrite),
-    (turned::may, turned::rewrite),
     (filters::may, filters::rewrite),
     (pairs::may, pairs::rewrite),
 ];
 
-/// The candidates for rewrites, recorded while instructions are built: most forms have none, and need no pass
-/// over them to find that out.
-#[derive(Debug, Default)]
-pub(super) struct Candidates {
-    /// The primitives that are called.
-    called: Called,
-    /// The number of calls that rotate or mirror their argument.
-    turning: usize,
-    /// Whether a call reads the result of another with which it may be fused.
-    paired: bool,
-    /// The primitives, by id of the value, that may be the inner calls of pairs.
-    inner: Vec<Option<Primitive>>,
-}
-
-impl Candidates {
-    /// Forgets everything, but keeps the memory.
-    pub(super) fn clear(&mut self) {
-        self.called = Called::default();
-        self.turning = 0;
-        self.paired = false;
-        self.inner.clear();
-    }
-
-    /// Records an instruction.
-    pub(super) fn add(&mut self, op: Op, arguments: &[Operand], id: Id) {
-        let Op::Call(primitive) = op else { return };
-        self.called.add(primitive);
-        if primitive.facts().symmetry.is_some() {
-            self.turning += 1;
-        }
-        if pairs::INNER.has(primitive) {
-            if self.inner.len() <= id.index() {
-                self.inner.resize(id.index() + 1, None);
-            }
-            self.inner[id.index()] = Some(primitive);
-        }
-        if pairs::OUTER.has(primitive) {
-            self.paired |= arguments.iter().any(|argument| match argument {
-                Operand::Id(id) => {
-                    let inner = self.inner.get(id.index()).copied().flatten();
-                    inner.is_some_and(|inner| pairs::are_pair(inner, primitive))
-                }
-                Operand::Constant(_) => false,
-            });
-        }
-    }
-
-    fn add_all(&mut self, region: &Region) {
-        for instruction in &region.instructions {
-            self.add(instruction.op, &instruction.arguments, instruction.id);
-            for region in &instruction.regions {
-                self.add_all(region);
-            }
-        }
-    }
-}
-
 /// Applies all rewrites. Afterwards ids may have gaps, and dead instructions may remain.
 pub fn rewrite(form: &mut Form) {
-    let mut found = Candidates::default();
-    found.add_all(&form.body);
-    let types = dead::types(form);
-    rewrite_candidates(form, &found, &types);
+    let called = *Index::new(form).called();
+    rewrite_calls(form, &called);
 }
 
-/// The same for a form with these candidates, and values of these types.
-pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
+/// The same for a form with these calls.
+pub(super) fn rewrite_calls(form: &mut Form, called: &Called) {
     for &(may, rewrite) in REWRITES {
-        if may(found) {
-            rewrite(form, types);
+        if may(called) {
+            rewrite(form);
             debug_assert_eq!(form.verify(), Ok(()), "{form}");
         }
     }
@@ -189,8 +124,9 @@ fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dead::remove_dead;
+    use crate::dead::tests::remove_dead;
     use crate::parse;
+    use arc_dsl::Primitive;
 
     /// Compares the text of a form after all rewrites and dead-code elimination with the expected text.
     pub(super) fn expect(before: &str, after: &str) {

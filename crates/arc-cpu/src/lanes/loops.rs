@@ -1,12 +1,8 @@
 //! Vectorised loops, and the loops inside them.
 
-use std::cmp::Ordering;
-
 use super::columns::{LANES, Part};
 use crate::bail_out::BailOut;
-use crate::definition::is_set;
 use crate::elements::{Cursor, len};
-use crate::exact::End;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
@@ -29,15 +25,11 @@ pub(crate) fn by_lanes(
     if std::ptr::eq(scalar, &raw const loops::APPLY) {
         return result.is_some_and(gives).then_some(&APPLY);
     }
-    let pairs: [(&'static Kernel, &'static Kernel); 8] = [
+    let pairs: [(&'static Kernel, &'static Kernel); 4] = [
         (&loops::FILTER_INDICES, &FILTER_INDICES),
         (&loops::FILTER_OBJECT, &FILTER_OBJECT),
         (&loops::FILTER_LIST, &FILTER_LIST),
         (&loops::FILTER_MERGE, &FILTER_MERGE),
-        (&loops::ARGMAX, &ARGMAX),
-        (&loops::ARGMIN, &ARGMIN),
-        (&loops::VALMAX, &VALMAX),
-        (&loops::VALMIN, &VALMIN),
     ];
     let found = pairs.iter().find(|(one, _)| std::ptr::eq(*one, scalar));
     found.filter(|_| gives(&Type::Int)).map(|&(_, lanes)| lanes)
@@ -65,9 +57,7 @@ macro_rules! loops {
                     if let Some(before) = m.begin_lanes(len(&m.memory, ty, container)) {
                         let elements = Cursor::new(&m.memory, ty, container);
                         let mut result = run(m, code, step, this, elements);
-                        let is_final = |result| {
-                            matches!(result, Ok(_) | Err(BailOut::Limit | BailOut::Choice))
-                        };
+                        let is_final = |result| matches!(result, Ok(_) | Err(BailOut::Limit));
                         if !is_final(result) {
                             m.undo_lanes(&before);
                             if m.finds_wanted(code) {
@@ -131,26 +121,6 @@ loops! {
             push_results(m, this)?;
         }
         finish(m, code, step, base)
-    }
-
-    /// The first element with the largest key.
-    ARGMAX |m, code, step, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Greater, Some(step)).map(|(element, _)| element)
-    }
-
-    /// The first element with the smallest key.
-    ARGMIN |m, code, step, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Less, Some(step)).map(|(element, _)| element)
-    }
-
-    /// The largest key.
-    VALMAX |m, code, _, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Greater, None).map(|(_, key)| Slot::of_int(key))
-    }
-
-    /// The smallest key.
-    VALMIN |m, code, _, this, elements| {
-        outermost(m, code, this, &mut elements, Ordering::Less, None).map(|(_, key)| Slot::of_int(key))
     }
 }
 
@@ -217,43 +187,6 @@ fn filter(
         }
     }
     Ok(())
-}
-
-/// The element with the outermost key and that key.
-#[inline(always)]
-fn outermost(
-    m: &mut Machine,
-    code: &Code,
-    this: &LaneLoop,
-    elements: &mut Cursor,
-    wanted: Ordering,
-    first: Option<&Step>,
-) -> Result<(Slot, i32), BailOut> {
-    m.region(code, &this.same)?;
-    let mut best: Option<(Slot, i32)> = None;
-    let base = m.stack.len();
-    while m.next_block(code, this, elements)? {
-        let (lanes, stack) = (&m.lanes, &mut m.stack);
-        let keys = lanes.column(this.lanes.result);
-        for (&element, &key) in lanes.elements().iter().zip(keys) {
-            match best.map_or(wanted, |(_, best)| key.cmp(&best)) {
-                order if order == wanted => {
-                    best = Some((element, key));
-                    stack.truncate(base);
-                }
-                order if order.is_eq() => stack.push(element),
-                _ => {}
-            }
-        }
-    }
-    let (mut element, key) = best.ok_or(BailOut::Empty)?;
-    let is_tied = m.stack.len() > base;
-    if let Some(step) = first.filter(|step| is_tied && is_set(code.ty(step))) {
-        m.stack.push(element);
-        element = m.end_in_order(code, step.a, code.ty(step), base..m.stack.len(), End::First)?;
-    }
-    m.stack.truncate(base);
-    Ok((element, key))
 }
 
 /// Pushes the body's results on the stack.

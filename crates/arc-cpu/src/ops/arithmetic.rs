@@ -82,7 +82,6 @@ unary! {
     "Takes one from" DECREMENT_INT DECREMENT_PAIR = |a| a - 1;
     "Takes one step away from zero with" CREMENT_INT CREMENT_PAIR = |a| a + a.signum();
     "The sign of" SIGN_INT SIGN_PAIR = |a| a.signum();
-    "How far from zero lies" MAGNITUDE_OF_INT MAGNITUDE_OF_PAIR = |a| a.abs();
 }
 
 kernels! {

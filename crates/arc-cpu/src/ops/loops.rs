@@ -19,7 +19,7 @@ use arc_form::Type;
 
 mod select;
 
-pub(crate) use select::{Loop, merged, select, select_layers, select_merge, select_merged_layers};
+pub(crate) use select::{Loop, select, select_layers, select_merge, select_merged_layers};
 
 /// The locations of a patch for which the region holds.
 #[inline(always)]

@@ -239,20 +239,6 @@ kernels! {
         Ok(Slot::of_int(object_of(m, step.a).colorcount(code) as i32))
     }
 
-    /// How many cells of a colour a grid has at the locations of a patch.
-    COLORCOUNT_ON_GRID |m, _, step| {
-        let tile = m.tile(step.b);
-        if tile.height == 0 {
-            // The reference fails when it builds the object, not when it counts.
-            return Err(BailOut::Fails);
-        }
-        let count = match code_of(m.int(step.c)) {
-            Ok(code) => colours::colorcount_within(tile, code, m.shape(step.a)),
-            Err(_) => 0,
-        };
-        Ok(Slot::of_int(count as i32))
-    }
-
     /// A patch mirrored top to bottom.
     HMIRROR for Hmirror(Patch) |m, _, step| { mirrored(m, step.a, mirrors::hmirror, transforms::hmirror) }
 

@@ -12,7 +12,6 @@ use crate::elements::Cells;
 use crate::kernel::kernels;
 use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
-use crate::planes::painting::Layers;
 use crate::planes::{Bits, NO_BITS, Tile, code_of, colours, painting, shifted};
 use crate::program::{Code, Step};
 use crate::selection::{Constraint, Immediate, Selection};
@@ -20,9 +19,6 @@ use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{Cell, Loc, Object, Primitive, hash};
 use arc_form::Type;
-
-/// From this many rows on, a patch is painted on all rows of the grid at once.
-const MANY_ROWS: u16 = 6;
 
 /// The code of a grid's most common colour.
 #[inline(always)]
@@ -114,12 +110,8 @@ fn paint_layers(
     let (made, to) = tiles.next()?;
     let tile = &made[m.slots[step.a as usize].index()];
     let on_ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
-    let mut layers = Layers {
-        seen: NO_BITS,
-        twice: NO_BITS,
-        ground: on_ground,
-        open: on_ground,
-    };
+    // What has been painted, what of it again in another colour, and what still has the ground's colour.
+    let (mut seen, mut twice, mut open) = (NO_BITS, NO_BITS, on_ground);
     *to = *tile;
     for &layer in list {
         let patch = patches.get(layer);
@@ -133,17 +125,6 @@ fn paint_layers(
         if shape.is_beyond(tile.height, tile.width) {
             continue;
         }
-        if let Paint::Tile { tile: source, i, j } = patch.paint
-            && patch.height >= MANY_ROWS
-        {
-            let bits = shape.clipped(tile.height, tile.width);
-            let source = &made[source as usize];
-            painting::paint_on(to, &mut layers, &bits, source, (i, j), ground);
-            continue;
-        }
-        let Layers {
-            seen, twice, open, ..
-        } = &mut layers;
         shape.each_row_on(
             tile.height,
             tile.width,
@@ -177,11 +158,9 @@ fn paint_layers(
     }
     let slot = tiles.commit();
     // Only the order of Python tells which of two colours at a location is painted last.
-    if layers.twice != NO_BITS && !ordered {
+    if twice != NO_BITS && !ordered {
         if m.tries_left > 0 {
-            leave_open(m, code, step, slot, |m| {
-                colours_of_layers(m, step, &layers.twice)
-            })?;
+            leave_open(m, code, step, slot, |m| colours_of_layers(m, step, &twice))?;
         }
         paint_in_order(m, code, step, ground, slot)?;
     }

@@ -1,14 +1,9 @@
-//! Grids as rows: the larger or smaller colour of two grids in each cell, and selections of rows.
+//! Grids as rows: the larger or smaller colour of two grids in each cell.
 
 use super::transforms::join_tiles;
-use crate::elements::Cursor;
 use crate::kernel::kernels;
-use crate::machine::Machine;
 use crate::planes::{Misfit, rows};
-use crate::selection::{Constraint, Selection};
 use crate::slot::Slot;
-use arc_dsl::Primitive;
-use arc_form::Type;
 
 /// Packs a row of at most 32 integers into planes.
 #[inline(always)]
@@ -33,18 +28,6 @@ pub(super) fn planes_of(row: &[Slot]) -> Result<[u32; 4], Misfit> {
     }
 }
 
-/// Which rows of a grid equal a list of integers.
-#[inline(always)]
-fn equal_rows(m: &Machine, grid: Slot, row: Slot) -> u32 {
-    let tile = m.memory.tiles.get(grid);
-    let row = m.memory.lists.get(row);
-    if row.len() != tile.width as usize {
-        return 0;
-    }
-    // An integer that is not a colour is in no grid.
-    planes_of(row).map_or(0, |planes| rows::equal(tile, planes))
-}
-
 kernels! {
     /// In each cell, the larger of the colours of two grids.
     LARGER_COLOURS |m, _, step| {
@@ -61,72 +44,6 @@ kernels! {
             Ok(())
         })
     }
-
-    /// The rows of a grid that are equal to none above them.
-    DEDUPE_ROWS |m, _, step| {
-        m.make_tile(step.a, #[inline(always)] |tile, to| rows::chosen(tile, rows::distinct(tile), to))
-    }
-
-    /// The rows of a grid that differ from a list of integers.
-    REMOVE_ROW |m, _, step| {
-        let equal = equal_rows(m, m.get(step.b), m.get(step.a));
-        if equal == 0 {
-            return Ok(m.get(step.b));
-        }
-        m.make_tile(step.b, |tile, to| rows::chosen(tile, rows::all(tile) & !equal, to))
-    }
-
-    /// The last row of a grid.
-    LAST_ROW |m, _, step| {
-        let tile = m.get(step.a);
-        let end = m.memory.tiles.get(tile).height as usize;
-        let row = end.checked_sub(1).ok_or(BailOut::Empty)?;
-        Cursor::Grid { tile, row, end }.next(&mut m.memory)?.ok_or(BailOut::Empty)
-    }
-
-    /// The rows of a grid for which the region holds.
-    FILTER_ROWS |m, code, step| {
-        let region = code.region(step, 0);
-        let grid = m.get(step.a);
-        let mut elements = Cursor::new(&m.memory, &Type::Grid, grid);
-        let (mut kept, mut bit) = (0u32, 1);
-        loop {
-            let mark = m.memory.mark();
-            let Some(row) = elements.next(&mut m.memory)? else {
-                break;
-            };
-            m.give(&region, 0, row);
-            if m.region(code, &region)?.bool() {
-                kept |= bit;
-            }
-            bit <<= 1;
-            m.memory.release(mark);
-        }
-        if kept == rows::all(m.memory.tiles.get(grid)) {
-            return Ok(grid);
-        }
-        m.make_tile(step.a, |tile, to| rows::chosen(tile, kept, to))
-    }
-}
-
-/// The kernel of a primitive that takes a grid as a tuple of rows.
-pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Selection> {
-    use Constraint as C;
-    use Primitive as P;
-    // Only these primitives build a row as a list, since that has a cost.
-    let row = || Type::tuple_of(Type::Int);
-    Some(match (primitive, arguments) {
-        (P::Dedupe, [Type::Grid]) if *result == Type::Grid => {
-            Selection::new(&DEDUPE_ROWS, &[C::AsIs])
-        }
-        (P::Remove, [value, Type::Grid])
-            if *result == Type::Grid && value.join(&row()) == Some(row()) =>
-        {
-            Selection::new(&REMOVE_ROW, &[C::Own(0), C::AsIs]).of([row()])
-        }
-        (P::Last, [Type::Grid]) if *result == row() => Selection::new(&LAST_ROW, &[C::AsIs]),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

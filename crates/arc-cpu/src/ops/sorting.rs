@@ -18,90 +18,42 @@ pub(super) fn sort_set(m: &mut Machine, base: usize, element: &Type) {
     if is_scalar(element) {
         let slots = &mut m.stack[base..];
         slots.sort_unstable();
-        let mut kept = usize::from(!slots.is_empty());
-        for at in 1..slots.len() {
-            if slots[at] != slots[kept - 1] {
-                slots[kept] = slots[at];
-                kept += 1;
-            }
-        }
+        let kept = keep_first(slots, |a, b| a == b);
         m.stack.truncate(base + kept);
     } else {
         sort_values(m, base, element);
     }
 }
 
-/// The same for values that do not order as their slots do: by keys, and by the values if the keys are equal.
+/// The same for values that do not order as their slots do.
 #[inline(never)]
 fn sort_values(m: &mut Machine, base: usize, element: &Type) {
-    let Machine {
-        memory,
-        stack,
-        keys,
-        ..
-    } = m;
+    let Machine { memory, stack, .. } = m;
     let slots = &mut stack[base..];
-    let below = keys.len();
-    keys.extend(slots.iter().map(|&slot| (Slot::default(), 0, slot)));
-    let keyed = &mut keys[below..];
-    let keys_fit = keyed.iter_mut().all(|(first, second, slot)| {
-        let found = key(memory, element, *slot);
-        (*first, *second) = found.unwrap_or_default();
-        found.is_some()
-    });
-    if !keys_fit {
-        let plain = |keyed: &mut (Slot, u64, Slot)| (keyed.0, keyed.1) = Default::default();
-        keyed.iter_mut().for_each(plain);
-    }
-    let order = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
-        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| {
-            // Values with equal keys are often equal, which is faster to find out than their order.
-            if a.2 == b.2 || (*element == Type::Object && equal(memory, element, a.2, b.2)) {
-                Ordering::Equal
-            } else {
-                compare(memory, element, a.2, b.2)
-            }
-        })
-    };
-    keyed.sort_unstable_by(order);
-    let mut kept = 0;
-    for (at, one) in keyed.iter().enumerate() {
-        if at == 0 || order(one, &keyed[at - 1]).is_ne() {
-            slots[kept] = one.2;
-            kept += 1;
+    let order = |a: Slot, b: Slot| {
+        // They are often equal, which is faster to find out than their order.
+        if a == b || (*element == Type::Object && equal(memory, element, a, b)) {
+            Ordering::Equal
+        } else {
+            compare(memory, element, a, b)
         }
-    }
-    keys.truncate(below);
+    };
+    slots.sort_unstable_by(|&a, &b| order(a, b));
+    let kept = keep_first(slots, |a, b| order(a, b).is_eq());
     stack.truncate(base + kept);
 }
 
-/// A key that orders values of the type partially: the code of a patch's first element and, for locations, of
-/// the second. `None` if a cell has no code.
+/// Moves the first of each run of equal slots to the front; returns how many there are.
 #[inline(always)]
-fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
-    Some(match element {
-        Type::Indices => {
-            let patch = memory.patches.get(slot);
-            let mut locations = memory.patches.shape(&patch).locations();
-            match (locations.next(), locations.next()) {
-                (None, _) => (Slot::MISSING, 0),
-                (Some(first), None) => (Slot::of_loc(first), 0),
-                // With the sign bit flipped, codes order as unsigned numbers; no location has the code 0.
-                (Some(first), Some(second)) => {
-                    let code = Slot::of_loc(second).0 ^ i64::MIN;
-                    (Slot::of_loc(first), code as u64)
-                }
-            }
+fn keep_first(slots: &mut [Slot], are_equal: impl Fn(Slot, Slot) -> bool) -> usize {
+    let mut kept = usize::from(!slots.is_empty());
+    for at in 1..slots.len() {
+        if !are_equal(slots[at], slots[kept - 1]) {
+            slots[kept] = slots[at];
+            kept += 1;
         }
-        Type::Object => {
-            let object = memory.object(&memory.patches.get(slot));
-            match object.first_cell() {
-                None => (Slot::MISSING, 0),
-                Some(cell) => (Slot::of_cell(cell)?, 0),
-            }
-        }
-        _ => (Slot::default(), 0),
-    })
+    }
+    kept
 }
 
 /// Whether two values of a type are equal.

@@ -1,4 +1,4 @@
-//! Loops over unordered sets: for their outermost element, or as their elements are streamed.
+//! Loops over unordered sets, for their outermost element.
 
 #![allow(
     clippy::inline_always,
@@ -7,14 +7,12 @@
 
 use std::cmp::Ordering;
 
-use super::endings::finish;
 use super::loops::outermost;
 use super::sorting::equal;
 use crate::bail_out::BailOut;
-use crate::elements::Cursor;
 use crate::kernel::kernels;
 use crate::machine::Machine;
-use crate::program::{Code, Region, Step};
+use crate::program::{Code, Step};
 use crate::slot::Slot;
 use arc_form::Type;
 
@@ -39,85 +37,12 @@ fn outermost_of_unordered(
     best.map(|(_, element)| element).ok_or(BailOut::Empty)
 }
 
-/// The region of a filter, as a test of streamed elements.
-struct Test {
-    region: Region,
-    /// Its cached result for the slot 0, the empty patch, which is frequent.
-    of_nothing: Option<bool>,
-}
-
-impl Test {
-    #[inline(always)]
-    fn new(region: Region) -> Self {
-        Self {
-            region,
-            of_nothing: None,
-        }
-    }
-
-    /// Whether the element passes.
-    #[inline(always)]
-    fn passes(&mut self, m: &mut Machine, code: &Code, value: Slot) -> Result<bool, BailOut> {
-        if value != Slot::default() {
-            m.give(&self.region, 0, value);
-            return Ok(m.region(code, &self.region)?.bool());
-        }
-        if let Some(known) = self.of_nothing {
-            m.spend(1)?;
-            return Ok(known);
-        }
-        m.give(&self.region, 0, value);
-        let passes = m.region(code, &self.region)?.bool();
-        self.of_nothing = Some(passes);
-        Ok(passes)
-    }
-}
-
-/// Pushes the first region's result for each element if it passes the test.
-#[inline(always)]
-fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), BailOut> {
-    let region = code.region(step, 0);
-    let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
-    while let Some(element) = elements.next(&mut m.memory)? {
-        let mark = m.memory.mark();
-        m.give(&region, 0, element);
-        let value = m.region(code, &region)?;
-        if test.passes(m, code, value)? {
-            m.stack.push(value);
-        } else {
-            m.memory.release(mark);
-        }
-    }
-    Ok(())
-}
-
 kernels! {
     /// The first element with the largest key, in the order of Python, of an unordered set.
     ARGMAX_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Greater) }
 
     /// The first element with the smallest key, in the order of Python, of an unordered set.
     ARGMIN_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Less) }
-
-    /// The first region's results for each element, if the second region holds for them.
-    APPLY_AND_FILTER |m, code, step| {
-        let base = m.stack.len();
-        push_passing(m, code, step, &mut Test::new(code.region(step, 1)))?;
-        finish(m, code, step, base)
-    }
-
-    /// The first region's results for every pair of an element of one container and one of another, if the
-    /// second region holds for them.
-    APPLY_PRODUCT_AND_FILTER |m, code, step| {
-        let base = m.stack.len();
-        let region = code.region(step, 0);
-        let mut test = Test::new(code.region(step, 1));
-        let mut second = Cursor::new(&m.memory, &code.types[step.d as usize], m.get(step.b));
-        while let Some(b) = second.next(&mut m.memory)? {
-            m.give(&region, 1, b);
-            push_passing(m, code, step, &mut test)?;
-        }
-        finish(m, code, step, base)
-    }
 }
 
 #[cfg(test)]
@@ -148,7 +73,7 @@ mod tests {
     fn sets_in_no_order_are_merged_and_painted() {
         let lines = "x1 = ofcolor(I, ONE)\n    x2 = prapply(connect, x1, x1)";
         let either = "x3 = fork(either, vline, hline)";
-        // Streamed into one use, or materialised for two.
+        // For one use, and for two.
         check(
             &[
                 lines,

@@ -1,9 +1,8 @@
 //! Colours of grids, as planes.
 
 use super::object::{first_in_set, in_order};
-use super::shape::Sideways;
 use super::tile::spread_code;
-use super::{Bits, Misfit, Shape, Tile, code_of, colour_of};
+use super::{Bits, Misfit, Tile, code_of, colour_of};
 use arc_dsl::{Loc, iteration_order_of};
 
 /// How many locations there are.
@@ -139,22 +138,6 @@ pub(crate) fn numcolors(tile: &Tile) -> u32 {
 #[inline(always)]
 pub(crate) fn colorcount(tile: &Tile, colour: i32) -> u32 {
     code_of(colour).map_or(0, |code| count(&tile.of_code(code)))
-}
-
-/// How many of the locations have cells of this code.
-#[inline(always)]
-pub(crate) fn colorcount_within(tile: &Tile, code: u32, shape: Shape<'_>) -> u32 {
-    let (code, columns) = (spread_code(code), tile.columns());
-    let by = Sideways::by(shape.j);
-    let mut count = 0;
-    for (r, &row) in shape.rows.iter().enumerate() {
-        let i = shape.i.wrapping_add(r as i32) as u32;
-        // Without a branch: rows off the grid have no columns on it.
-        let on = if i < tile.height { columns } else { 0 };
-        let row = by.of(row) as u32 & on & tile.row_of_code(i as usize & 31, code);
-        count += row.count_ones();
-    }
-    count
 }
 
 /// The grid with one colour replaced by another.

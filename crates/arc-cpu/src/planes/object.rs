@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use super::shape::{Columns, shifted};
-use super::{Bits, Misfit, NO_BITS, Shape, Tile, Window, colour_of, sets};
-use arc_dsl::{Cell, Loc};
+use super::{Bits, Misfit, NO_BITS, Shape, Tile, Window, sets};
 
 /// The colours of an object, by code.
 #[derive(Clone, Copy)]
@@ -266,26 +265,6 @@ impl Object<'_> {
                 rows.map(|r| self.row_of(code, r).count_ones()).sum()
             }
         }
-    }
-
-    /// The code of the first cell: the smallest colour there is.
-    #[inline(always)]
-    pub(crate) fn first_code(&self) -> Option<u32> {
-        in_order(self.palette()).next()
-    }
-
-    /// The first cell, which has the smallest colour.
-    #[inline(always)]
-    pub(crate) fn first_cell(&self) -> Option<Cell> {
-        let code = self.first_code()?;
-        (0..self.shape.rows.len()).find_map(|r| {
-            let row = self.row_of(code, r);
-            let loc = Loc::new(
-                self.shape.i + r as i32,
-                self.shape.j + row.trailing_zeros() as i32,
-            );
-            (row != 0).then(|| Cell::new(colour_of(code), loc))
-        })
     }
 
     /// The columns of row `r` of the box whose cells have this code.

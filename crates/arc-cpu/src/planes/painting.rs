@@ -5,7 +5,7 @@
 
 use super::tile::spread_code;
 use super::transforms::moved;
-use super::{Bits, NO_BITS, Tile};
+use super::{Bits, Tile};
 
 /// Paints in one colour: `fill`, `paint` of an object of one colour, and `cover` in the background's.
 #[inline(always)]
@@ -54,66 +54,10 @@ pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32),
     );
 }
 
-/// The state of painting patches one after the other.
-#[derive(Clone, Debug)]
-pub(crate) struct Layers {
-    /// The bits that have been painted.
-    pub(crate) seen: Bits,
-    /// Bits that were painted again, in another colour.
-    pub(crate) twice: Bits,
-    /// The bits that may be painted.
-    pub(crate) ground: Bits,
-    /// Those of them that still have the ground's colour.
-    pub(crate) open: Bits,
-}
-
-/// Paints cells of another tile over what is painted already, as [`paint`] does. If the colour of a ground is
-/// given, bits that get another colour are no longer open.
-#[inline(always)]
-pub(crate) fn paint_on(
-    to: &mut Tile,
-    layers: &mut Layers,
-    bits: &Bits,
-    source: &Tile,
-    (i, j): (i32, i32),
-    ground: Option<u32>,
-) {
-    let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
-    let mut spare = [0; 64];
-    let sources = moved(&source.planes, i, &mut spare);
-    // Works on copies: compilers vectorise only if they see that what is read is not what is written.
-    let Layers {
-        seen,
-        ground: there,
-        open,
-        ..
-    } = layers.clone();
-    let mut wrong = NO_BITS;
-    let mut unlike = NO_BITS;
-    let background = spread_code(ground.unwrap_or(0));
-    for k in 0..4 {
-        let (before, source) = (to.planes[k], *sources[k]);
-        let mut after = NO_BITS;
-        for r in 0..32 {
-            let colour = source[r] << right >> left;
-            let differing = before[r] ^ colour;
-            wrong[r] |= differing & seen[r] & bits[r] & there[r];
-            unlike[r] |= colour ^ background[k];
-            after[r] = before[r] ^ (differing & bits[r] & open[r]);
-        }
-        to.planes[k] = after;
-    }
-    let closing = if ground.is_some() { u32::MAX } else { 0 };
-    for r in 0..32 {
-        layers.seen[r] = seen[r] | bits[r];
-        layers.open[r] = open[r] & !(bits[r] & unlike[r] & closing);
-        layers.twice[r] |= wrong[r];
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::planes::NO_BITS;
     use crate::planes::code_of;
     use crate::planes::colours::mostcolor;
     use crate::planes::testing::{agree, agree_on_cases, grids, tile};
@@ -208,63 +152,5 @@ mod tests {
             }
         }
         assert!(painted > 10_000, "{painted}");
-    }
-
-    /// Objects with the colours of a grid, painted over each other at random places.
-    #[test]
-    fn layers_lie_on_each_other_as_they_do_cell_by_cell() {
-        let tiles: Vec<_> = grids(5).iter().filter_map(tile).collect();
-        let mut twice = 0;
-        for (n, target) in tiles.iter().enumerate() {
-            for ground in [None, Some(n as u32 % 4)] {
-                let on_ground = ground.map_or([u32::MAX; 32], |code| target.of_code(code));
-                let mut layers = Layers {
-                    seen: NO_BITS,
-                    twice: NO_BITS,
-                    ground: on_ground,
-                    open: on_ground,
-                };
-                let (mut made, mut expected) = (*target, *target);
-                let (mut seen, mut open) = (NO_BITS, on_ground);
-                let mut again = false;
-                for round in 0..3 {
-                    let source = &tiles[(n * 7 + round) % tiles.len()];
-                    let place = |k: usize| ((n * k + round * 5) % 50) as i32 - 25;
-                    let (i, j) = (place(11), place(17));
-                    let mut bits = NO_BITS;
-                    for (r, c) in (0..32).flat_map(|r| (0..32).map(move |c| (r, c))) {
-                        let (at_i, at_j) = (r as i32 - i, c as i32 - j);
-                        let on = |at: i32, size: u32| (0..size as i32).contains(&at);
-                        if (r + c + n) % 3 == 0
-                            || r >= target.height as usize
-                            || c >= target.width as usize
-                            || !on(at_i, source.height)
-                            || !on(at_j, source.width)
-                        {
-                            continue;
-                        }
-                        bits[r] |= 1 << c;
-                        let (bit, code) = (1 << c, source.code(at_i as usize, at_j as usize));
-                        again |= seen[r] & bit & on_ground[r] != 0 && expected.code(r, c) != code;
-                        seen[r] |= bit;
-                        if open[r] & bit != 0 {
-                            for (k, plane) in expected.planes.iter_mut().enumerate() {
-                                plane[r] = plane[r] & !bit | (code >> k & 1) << c;
-                            }
-                            if ground.is_some_and(|ground| ground != code) {
-                                open[r] &= !bit;
-                            }
-                        }
-                    }
-                    paint_on(&mut made, &mut layers, &bits, source, (i, j), ground);
-                    assert_eq!((&made, layers.seen), (&expected, seen));
-                    let there = target.bits();
-                    assert!((0..32).all(|r| (layers.open[r] ^ open[r]) & there[r] == 0));
-                }
-                assert_eq!(layers.twice != NO_BITS, again);
-                twice += usize::from(again);
-            }
-        }
-        assert!(twice > 10, "{twice}");
     }
 }

@@ -67,32 +67,13 @@ pub(crate) fn passing(
         rows.copy_from_slice(places.rows);
         return Ok(());
     }
-    if least == all || (least, most) == (0, all - 1) {
-        rows.fill(u64::MAX);
-        each_cell(places, pattern, set, rows, |row, met| *row &= met);
-        select_places(rows, places.rows, least == all);
-    } else if most == 0 || (least, most) == (1, all) {
-        rows.fill(0);
-        each_cell(places, pattern, set, rows, |row, met| *row |= met);
-        select_places(rows, places.rows, most != 0);
-    } else {
-        let bits = (u64::BITS - (all as u64 + 1).leading_zeros()) as usize;
-        for (r, row) in rows.iter_mut().enumerate() {
-            let counts = counts(places, pattern, set, r as i32, bits.min(BITS));
-            let counts = &counts[..bits.min(BITS)];
-            *row = places.rows[r] & !below(counts, least as u64) & below(counts, most as u64 + 1);
-        }
+    let bits = (u64::BITS - (all as u64 + 1).leading_zeros()) as usize;
+    for (r, row) in rows.iter_mut().enumerate() {
+        let counts = counts(places, pattern, set, r as i32, bits.min(BITS));
+        let counts = &counts[..bits.min(BITS)];
+        *row = places.rows[r] & !below(counts, least as u64) & below(counts, most as u64 + 1);
     }
     Ok(())
-}
-
-/// Restricts the rows to the places whose bits are set, or to those whose bits are not.
-#[inline(always)]
-fn select_places(rows: &mut [u64], places: &[u64], set: bool) {
-    let turned = if set { 0 } else { u64::MAX };
-    for (row, places) in rows.iter_mut().zip(places) {
-        *row = (*row ^ turned) & places;
-    }
 }
 
 /// The shift of a row of the set after which the bit of a place says whether the set has the location that this
@@ -102,38 +83,6 @@ fn aligned(places: Shape<'_>, pattern: Shape<'_>, set: Shape<'_>, column: u32) -
     let from = i64::from(places.j) + i64::from(pattern.j) + i64::from(column);
     let far = i64::from(COLUMNS);
     Sideways::by((i64::from(set.j) - from).clamp(-far, far) as i32)
-}
-
-/// Calls `take` for each row and each location of the pattern, with the places at which that location is in the
-/// set.
-#[inline(always)]
-fn each_cell(
-    places: Shape<'_>,
-    pattern: Shape<'_>,
-    set: Shape<'_>,
-    rows: &mut [u64],
-    mut take: impl FnMut(&mut u64, u64),
-) {
-    for (r, &cells) in pattern.rows.iter().enumerate() {
-        if cells == 0 {
-            continue;
-        }
-        // The first row of the set that the places see, and the first place that sees one.
-        let first = places.i + pattern.i + r as i32 - set.i;
-        let above = (first.min(0).unsigned_abs() as usize).min(rows.len());
-        let seen = set.rows.get(first.max(0) as usize..).unwrap_or_default();
-        let (before, rest) = rows.split_at_mut(above);
-        let (with, without) = rest.split_at_mut(seen.len().min(rest.len()));
-        for row in before.iter_mut().chain(without) {
-            take(row, 0);
-        }
-        for column in Columns(cells) {
-            let by = aligned(places, pattern, set, column);
-            for (row, seen) in with.iter_mut().zip(seen) {
-                take(row, by.of(*seen));
-            }
-        }
-    }
 }
 
 /// For each place of a row, the number of locations that the pattern shares with the set: word `k` has bit `k`

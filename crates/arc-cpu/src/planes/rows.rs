@@ -1,8 +1,8 @@
-//! Grids as rows: cellwise maximum and minimum, rows selected, compared and found.
+//! Grids as rows: cellwise maximum and minimum, and rows compared.
 
 use std::cmp::Ordering;
 
-use super::{Bits, NO_BITS, Tile};
+use super::Tile;
 
 /// The columns in which the first of two rows of planes has the larger colour.
 ///
@@ -59,69 +59,6 @@ pub(crate) fn order(a: &Tile, b: &Tile) -> Ordering {
     a.height.cmp(&b.height)
 }
 
-/// The rows of a grid whose bits are set, in order.
-#[inline(always)]
-pub(crate) fn chosen(from: &Tile, rows: u32, to: &mut Tile) {
-    to.planes = [NO_BITS; 4];
-    to.height = rows.count_ones();
-    to.width = if rows == 0 { 0 } else { from.width };
-    let mut left = rows;
-    for at in 0..to.height as usize & 63 {
-        let r = left.trailing_zeros() as usize & 31;
-        left &= left.wrapping_sub(1);
-        for k in 0..4 {
-            to.planes[k][at & 31] = from.planes[k][r];
-        }
-    }
-}
-
-/// The bits of the rows that a grid has.
-#[inline(always)]
-pub(crate) fn all(tile: &Tile) -> u32 {
-    ((1u64 << tile.height) - 1) as u32
-}
-
-/// The rows that are equal to none above them.
-#[inline(always)]
-pub(crate) fn distinct(tile: &Tile) -> u32 {
-    let mut again = NO_BITS;
-    for r in 0..tile.height as usize & 63 {
-        let found = same(tile, row(tile, r & 31));
-        for (s, again) in again.iter_mut().enumerate() {
-            *again |= if s > r { found[s] } else { 0 };
-        }
-    }
-    all(tile) & !gathered(&again)
-}
-
-/// The rows that equal a row of planes.
-#[inline(always)]
-pub(crate) fn equal(tile: &Tile, other: [u32; 4]) -> u32 {
-    all(tile) & gathered(&same(tile, other))
-}
-
-/// All bits for each row of the window that equals a row of planes.
-#[inline(always)]
-fn same(tile: &Tile, other: [u32; 4]) -> Bits {
-    let [a, b, c, d] = &tile.planes;
-    let mut same = NO_BITS;
-    for (s, same) in same.iter_mut().enumerate() {
-        let differs = (a[s] ^ other[0]) | (b[s] ^ other[1]) | (c[s] ^ other[2]) | (d[s] ^ other[3]);
-        *same = if differs == 0 { u32::MAX } else { 0 };
-    }
-    same
-}
-
-/// Bit `r` of row `r`, for each row.
-#[inline(always)]
-fn gathered(rows: &Bits) -> u32 {
-    let mut bits = 0;
-    for (r, row) in rows.iter().enumerate() {
-        bits |= row & (1 << r);
-    }
-    bits
-}
-
 /// The codes of eight cells of a row, a byte each, from a column on that must be a multiple of eight.
 #[inline(always)]
 pub(crate) fn eight_codes(tile: &Tile, r: usize, from: u32) -> u64 {
@@ -150,9 +87,10 @@ pub(crate) fn planes_of_eight(codes: u64) -> [u32; 4] {
 mod tests {
     use super::*;
     use crate::planes::testing::{tile, used};
+    use crate::planes::transforms::crop;
     use crate::planes::{code_of, colour_of};
     use arc_dsl::generate::Generator;
-    use arc_dsl::{Grid, Type, Value};
+    use arc_dsl::{Grid, Loc, Type, Value};
 
     /// Random grids that fit a tile.
     fn tiles(seed: u64) -> Vec<Tile> {
@@ -199,7 +137,8 @@ mod tests {
         for (n, a) in all.iter().enumerate() {
             // A prefix, one that differs in a cell, and a random one.
             let (mut part, mut changed) = (*a, *a);
-            chosen(a, all_but_last(a), &mut part);
+            let but_last = Loc::new(a.height as i32 - 1, a.width as i32);
+            crop(a, Loc::new(0, 0), but_last, &mut part);
             changed.planes[n % 4][0] ^= 1 & a.columns();
             for b in [&part, &changed, &all[(n * 7 + 1) % all.len()], a] {
                 let expected = Value::from(a.grid()).cmp(&Value::from(b.grid()));
@@ -209,40 +148,6 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
-    }
-
-    fn all_but_last(tile: &Tile) -> u32 {
-        all(tile) >> 1
-    }
-
-    #[test]
-    fn rows_are_found_and_chosen() {
-        let mut repeated = 0;
-        for tile in tiles(2) {
-            let rows: Vec<_> = (0..tile.height as usize).map(|r| row(&tile, r)).collect();
-            let mut expected = 0;
-            for (r, one) in rows.iter().enumerate() {
-                if rows[..r].contains(one) {
-                    repeated += 1;
-                } else {
-                    expected |= 1 << r;
-                }
-                let equal_rows = (0..rows.len()).filter(|&s| rows[s] == *one);
-                let bits = equal_rows.fold(0, |bits, s| bits | 1 << s);
-                assert_eq!(equal(&tile, *one), bits);
-            }
-            assert_eq!(distinct(&tile), expected);
-            let mut to = used();
-            chosen(&tile, expected, &mut to);
-            let kept: Vec<_> = (0..rows.len()).filter(|r| expected >> r & 1 == 1).collect();
-            assert_eq!(to.height as usize, kept.len());
-            assert_eq!(to.width, if kept.is_empty() { 0 } else { tile.width });
-            for r in 0..32 {
-                let from = kept.get(r).map_or([0; 4], |&r| rows[r]);
-                assert_eq!(row(&to, r), from);
-            }
-        }
-        assert!(repeated > 100, "{repeated}");
     }
 
     #[test]

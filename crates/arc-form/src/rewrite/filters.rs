@@ -10,9 +10,9 @@
 //! that takes cells is not split: it has one comparison, and its region keeps the calls in their original
 //! order.
 
-use super::{Candidates, Fused, only};
-use crate::analysis::Index;
+use super::{Fused, only};
 use crate::analysis::order::Observed;
+use crate::analysis::{Called, Index};
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Interpreter, Loc, MAX_INT, Primitive, Primitive as P, Value};
 
@@ -485,7 +485,7 @@ fn replace_instruction(region: &mut Region, id: Id, made: &mut Vec<Instruction>)
 }
 
 /// Rewrites all filters that qualify.
-pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+pub(super) fn rewrite(form: &mut Form) {
     if !has_candidate(&form.body) {
         return;
     }
@@ -504,9 +504,8 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
 }
 
 /// Whether a form has the calls that this rewrite needs.
-pub(super) fn may(found: &Candidates) -> bool {
-    let has = |one: P| found.called.has(one);
-    has(P::Sfilter) && MOVING.iter().any(|one| has(*one))
+pub(super) fn may(called: &Called) -> bool {
+    called.has(P::Sfilter) && MOVING.iter().any(|one| called.has(*one))
 }
 
 /// Whether the region is what this replaces: one filter of the first argument. Its counting calls may be fused

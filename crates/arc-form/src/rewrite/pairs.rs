@@ -1,8 +1,8 @@
 //! Fuses a call with the call whose value it reads: `size(intersection(a, b))` counts the common elements and
 //! builds no set.
 
+use super::Fused;
 use super::fuse::{CallPair, Position, fuse};
-use super::{Candidates, Fused, filters, turned};
 use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
@@ -33,29 +33,14 @@ macro_rules! pairs {
 pairs! {
     SizeOfIntersection: Size of Intersection, of_locations, Second;
     SizeOfDifference: Size of Difference, of_locations, Second;
-    ColorcountAt: Colorcount of Toobject, of_patch_on_grid, First;
-    Magnitude: Multiply of Sign, of_number, Second;
     MergedObjects: Merge of Objects, of_grid, First;
     MergedPartition: Merge of Partition, of_grid, First;
     MergedForeground: Merge of Fgpartition, of_grid, First;
 }
 
-fn of_number(inner: &Instruction, index: &Index<'_>) -> bool {
-    let numbers = [Type::Int, Type::Pair];
-    numbers.iter().any(|ty| index.is(&inner.arguments[0], ty))
-}
-
 fn of_locations(inner: &Instruction, index: &Index<'_>) -> bool {
     let locations = |operand: &Operand| index.is(operand, &Type::Indices);
     inner.ty == Type::Indices && inner.arguments.iter().all(locations)
-}
-
-fn of_patch_on_grid(inner: &Instruction, index: &Index<'_>) -> bool {
-    let [patch, grid] = &inner.arguments[..] else {
-        return false;
-    };
-    let patches = [Type::Indices, Type::Object, Type::Patch];
-    patches.iter().any(|ty| index.is(patch, ty)) && index.is(grid, &Type::Grid)
 }
 
 fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
@@ -69,23 +54,9 @@ fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
 impl PairRule {
     /// Whether the outer call reads the inner one's value as this pair requires.
     fn takes(&self, outer: &Instruction, inner: &Instruction) -> bool {
-        let value = Operand::Id(inner.id);
-        if outer.op != Op::Call(self.outer) || outer.checked {
-            return false;
-        }
-        match (self.fused, &outer.arguments[..]) {
-            // A number times its own sign.
-            (Fused::Magnitude, [a, b]) => {
-                let number = &inner.arguments[0];
-                (*a == value && b == number) || (*b == value && a == number)
-            }
-            // The colour may be one that no cell can have, which is an error before anything is counted.
-            (Fused::ColorcountAt, [object, Operand::Constant(colour)]) => {
-                *object == value && matches!(colour, arc_dsl::Value::Int(_))
-            }
-            (_, [one]) => *one == value,
-            _ => false,
-        }
+        outer.op == Op::Call(self.outer)
+            && !outer.checked
+            && outer.arguments[..] == [Operand::Id(inner.id)]
     }
 }
 
@@ -108,7 +79,7 @@ fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static PairRule> 
 }
 
 /// Fuses all pairs of calls.
-pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+pub(super) fn rewrite(form: &mut Form) {
     let index = Index::new(form);
     let mut found = Vec::new();
     for inner in index.instructions() {
@@ -122,36 +93,10 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     fuse(form, found);
 }
 
-/// Whether a form may have pairs. A pair may also arise when the other rewrites remove mirrored values or
-/// replace filters.
-pub(super) fn may(found: &Candidates) -> bool {
-    let calls = |pair: &PairRule| found.called.has(pair.inner) && found.called.has(pair.outer);
-    found.paired || (turned::may(found) || filters::may(found)) && PAIRS.iter().any(calls)
-}
-
-/// Whether a rule has these two calls.
-pub(super) fn are_pair(inner: Primitive, outer: Primitive) -> bool {
-    let mut pairs = PAIRS.iter();
-    pairs.any(|pair| (pair.inner, pair.outer) == (inner, outer))
-}
-
-/// The inner calls of all rules.
-pub(super) static INNER: Called = called(false);
-
-/// The outer calls of all rules.
-pub(super) static OUTER: Called = called(true);
-
-const fn called(outer: bool) -> Called {
-    let mut called = Called::NONE;
-    let mut at = 0;
-    while at < PAIRS.len() {
-        let PairRule {
-            inner, outer: last, ..
-        } = PAIRS[at];
-        called.add(if outer { last } else { inner });
-        at += 1;
-    }
-    called
+/// Whether a form has the calls of a rule.
+pub(super) fn may(called: &Called) -> bool {
+    let calls = |pair: &PairRule| called.has(pair.inner) && called.has(pair.outer);
+    PAIRS.iter().any(calls)
 }
 
 /// Whether the region has the two calls that this replaces.

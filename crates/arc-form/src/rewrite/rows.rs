@@ -1,8 +1,8 @@
 //! Fuses the cellwise maximum or minimum of two grids, written as pairs of rows, into one instruction.
 
 use super::fuse::{CallPair, Position, fuse};
-use super::{Candidates, Fused, only};
-use crate::analysis::Index;
+use super::{Fused, only};
+use crate::analysis::{Called, Index};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 
@@ -47,7 +47,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
 }
 
 /// Fuses paired rows that are only used for the larger or smaller colours.
-pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+pub(super) fn rewrite(form: &mut Form) {
     let index = Index::new(form);
     let rows = Type::tuple_of(Type::tuple_of(Type::Int));
     let (mut found, mut made) = (Vec::new(), Vec::new());
@@ -78,10 +78,10 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
 }
 
 /// Whether a form has the calls that this rewrite needs.
-pub(super) fn may(found: &Candidates) -> bool {
+pub(super) fn may(called: &Called) -> bool {
     [P::Papply, P::Pair, P::Apply]
         .iter()
-        .all(|one| found.called.has(*one))
+        .all(|one| called.has(*one))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use smallvec::SmallVec;
 
+use crate::analysis::Called;
 use crate::memo::{Hash, Memo};
-use crate::rewrite::{Candidates, rewrite_candidates};
+use crate::rewrite::rewrite_calls;
 use crate::typings::Typings;
 use crate::verify::typing;
 use crate::{Form, Id, Instruction, Op, Operand, Options, Region, Type, dead, words};
@@ -37,8 +38,8 @@ pub(crate) struct Builder {
     numbers: Numbers,
     /// A cache of typings of calls on values of common types.
     typings: Typings,
-    /// The candidates for rewrites among the emitted instructions.
-    found: Candidates,
+    /// The primitives that the emitted instructions call.
+    called: Called,
     /// Buffers of the final passes.
     scratch: dead::Scratch,
     /// The line that instructions come from.
@@ -75,7 +76,7 @@ impl Builder {
         self.types.clear();
         self.shared.truncate(0);
         self.numbers.clear();
-        self.found.clear();
+        self.called = Called::default();
         self.line = 0;
     }
 
@@ -124,7 +125,7 @@ impl Builder {
         };
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         if options.rewrite {
-            rewrite_candidates(&mut form, &self.found, &self.types);
+            rewrite_calls(&mut form, &self.called);
         }
         if options.dead {
             dead::remove_dead_steps(&mut form, &self.types, &mut self.scratch);
@@ -263,7 +264,9 @@ impl Builder {
             self.shared.enter(place, id);
         }
         let line = self.line;
-        self.found.add(op, &arguments, id);
+        if let Op::Call(primitive) = op {
+            self.called.add(primitive);
+        }
         self.instructions.push(Instruction {
             id,
             ty: typing.ty,

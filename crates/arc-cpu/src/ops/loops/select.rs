@@ -8,7 +8,6 @@ use super::{
 };
 use crate::ops::basics;
 use crate::ops::endings::Finish;
-use crate::ops::rows::FILTER_ROWS;
 use crate::program::Kernel;
 use arc_dsl::Primitive;
 use arc_form::Type;
@@ -71,7 +70,7 @@ fn collected(result: &Type) -> Option<(Type, Finish)> {
 }
 
 /// The same for results that are containers, whose elements become one container.
-pub(crate) fn merged(inner: &Type, result: &Type, clipped: bool) -> Option<(Type, Finish)> {
+fn merged(inner: &Type, result: &Type, clipped: bool) -> Option<(Type, Finish)> {
     Some(match result {
         Type::Indices | Type::Object | Type::Patch => {
             let finish = if clipped {
@@ -132,10 +131,6 @@ pub(crate) fn select(
         P::Sfilter if truth => match one {
             Type::Indices => plain(&FILTER_INDICES),
             Type::Object => plain(&FILTER_OBJECT),
-            Type::Grid if *result == Type::Grid => Loop {
-                gives: Some(Type::Grid),
-                ..plain(&FILTER_ROWS)
-            },
             Type::Grid => Loop {
                 gives: Some(Type::tuple_of(Type::tuple_of(Type::Int))),
                 ..plain(&FILTER_LIST)

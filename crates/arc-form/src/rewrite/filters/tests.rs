@@ -204,7 +204,7 @@ form f(v0: grid):
                 ));
                 let form = form.unwrap();
                 let mut rewritten = form.clone();
-                rewrite(&mut rewritten, &[]);
+                rewrite(&mut rewritten);
                 assert_ne!(form, rewritten);
                 for grid in &grids {
                     let grid = grid.as_grid().unwrap();
@@ -243,7 +243,7 @@ form f(v0: grid):
         );
         let parsed = parse(&form).unwrap();
         let mut rewritten = parsed.clone();
-        rewrite(&mut rewritten, &[]);
+        rewrite(&mut rewritten);
         assert_eq!(rewritten, parsed);
     };
     // A pattern that depends on the location.

@@ -1,10 +1,8 @@
-//! Loops specialised by how their values are used: over elements in no order, streamed into their consumer, and
-//! by colour.
+//! Loops specialised by how their values are used: over elements in no order, and by colour.
 
 use super::{Lowering, Steps};
-use crate::bail_out::Unsupported;
 use crate::ops::endings::{self, Finish};
-use crate::ops::loops::{self, Loop};
+use crate::ops::loops::Loop;
 use crate::ops::{by_colour, unordered};
 use arc_dsl::Primitive;
 use arc_form::{Id, Instruction, Op, Operand, Region, Representation as R, Type};
@@ -90,98 +88,6 @@ impl Lowering {
         }
         self.types[instruction.id.index()] = ty.into_owned();
         self.copy(steps, list, instruction.id);
-    }
-
-    /// Fuses a loop that builds a set and the loop that consumes it.
-    pub(super) fn stream(
-        &mut self,
-        steps: &mut Steps,
-        producer: &Instruction,
-        consumer: &Instruction,
-    ) -> Result<(), Unsupported> {
-        self.at(producer);
-        let operands = self.operands(producer)?;
-        let Some(chosen) = self.streamed(producer, consumer, operands.types())? else {
-            return self.unsupported(format_args!("the elements of {} as they come", producer.ty));
-        };
-        let start = steps.len();
-        let slots = self.containers(steps, &chosen, &operands)?;
-        let first = self.regions(2);
-        self.region(&producer.regions[0], first, chosen.result.as_ref())?;
-        self.code.regions[first as usize].unordered = self.takes_unordered(producer);
-        if let Some(test) = consumer.regions.first() {
-            self.region(test, first + 1, None)?;
-            // The reference builds all elements before it tests one.
-            self.code.regions[first as usize + 1].unordered = true;
-        }
-        self.at(consumer);
-        self.push_loop(steps, consumer, chosen, slots, first)?;
-        self.looped = first;
-        self.define(producer, start..start);
-        self.looped = first + 1;
-        self.define(consumer, start..steps.len());
-        Ok(())
-    }
-
-    /// The fused loop: over the containers of the first loop, with the result of the second. `None` if there is
-    /// none.
-    fn streamed(
-        &mut self,
-        producer: &Instruction,
-        consumer: &Instruction,
-        types: &[Type],
-    ) -> Result<Option<Loop>, Unsupported> {
-        let (Op::Call(primitive), Op::Call(goes_through)) = (producer.op, consumer.op) else {
-            return Ok(None);
-        };
-        let Some(element) = producer.ty.element() else {
-            return Ok(None);
-        };
-        let body = self.type_of_result(&producer.regions[0])?;
-        let list = Type::tuple_of(element.clone());
-        let Some(made) = loops::select(primitive, types, &body, &list, false) else {
-            return Ok(None);
-        };
-        let layers = self.layered(consumer, Some(element.clone()));
-        let ty = self.held_type(consumer);
-        let (result, finish, gives) = match (&layers, goes_through) {
-            (Some(_), _) => (element.clone(), Finish::List, None),
-            (None, Primitive::Sfilter) => (element.clone(), Finish::List, Some(list)),
-            _ => match loops::merged(&element, &ty, self.is_clipped(consumer)) {
-                Some((to, finish)) => (to, finish, None),
-                None => return Ok(None),
-            },
-        };
-        let filters = match consumer.regions.first() {
-            Some(test) => {
-                if !matches!(self.type_of_result(test)?, Type::Bool | Type::Int) {
-                    return Ok(None);
-                }
-                true
-            }
-            None => false,
-        };
-        if filters && result != element {
-            return Ok(None);
-        }
-        let kernel = match (primitive, filters) {
-            (Primitive::Apply, false) => &loops::APPLY,
-            (Primitive::Apply, true) => &unordered::APPLY_AND_FILTER,
-            (Primitive::Prapply, false) => &loops::APPLY_PRODUCT,
-            (Primitive::Prapply, true) => &unordered::APPLY_PRODUCT_AND_FILTER,
-            _ => return Ok(None),
-        };
-        let finish = self.finish_unordered(consumer, finish);
-        let chosen = Loop {
-            kernel,
-            containers: made.containers,
-            result: Some(result),
-            finish: Some(finish),
-            second: made.second,
-            gives,
-            layers,
-        };
-        Ok(Some(chosen))
     }
 }
 
