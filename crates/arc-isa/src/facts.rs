@@ -5,7 +5,6 @@
 
 use crate::rules::Rule;
 use crate::sampling::Sampling;
-use crate::symmetry::Symmetry;
 use crate::types::ValueType as Type;
 
 /// What is known about a primitive, independent of the arguments of a call.
@@ -24,8 +23,6 @@ pub struct Facts {
     pub is_near: bool,
     /// How large the result may get relative to the arguments.
     pub size: Size,
-    /// The symmetry that it applies to its argument, if it does nothing else.
-    pub symmetry: Option<Symmetry>,
     /// The rule that computes the result type from the argument types, if the type in the signature is not precise
     /// enough.
     pub result: Option<Rule>,
@@ -140,7 +137,6 @@ impl Facts {
         is_total: never,
         is_near: false,
         size: Size::Kept,
-        symmetry: None,
         result: None,
         sampling: Sampling::ByType,
         is_extension: false,

@@ -16,14 +16,13 @@
 //! ```
 //!
 //! Modules: `table` (the rows), `primitive` (the enum generated from them), `signature` (types of parameters), `types`
-//! (types of values), [`rules`] and `typing` (the type of a result), `facts`, `symmetry`, `sampling`.
+//! (types of values), [`rules`] and `typing` (the type of a result), `facts`, `sampling`.
 
 mod facts;
 mod primitive;
 pub mod rules;
 mod sampling;
 mod signature;
-mod symmetry;
 mod table;
 mod types;
 mod typing;
@@ -32,5 +31,4 @@ pub use facts::{Body, Elements, Facts, Size, Use};
 pub use primitive::Primitive;
 pub use sampling::Sampling;
 pub use signature::Type;
-pub use symmetry::Symmetry;
 pub use types::{ContainerKind, ValueType};

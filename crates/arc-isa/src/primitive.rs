@@ -9,7 +9,6 @@ use crate::facts::{
 use crate::rules;
 use crate::sampling::Sampling;
 use crate::signature::Type;
-use crate::symmetry::Symmetry;
 
 /// A row of the table.
 struct Row {

@@ -494,33 +494,29 @@ macro_rules! for_each_primitive {
         /// Grids and objects turned, cut, joined and scaled.
         transforms {
             /// A quarter turn clockwise.
-            rot90[values](grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::QUARTER) };
+            rot90[values](grid: Grid) -> Grid { is_total: of_grid };
             /// A half turn.
-            rot180[values](grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::HALF) };
+            rot180[values](grid: Grid) -> Grid { is_total: of_grid };
             /// A quarter turn anticlockwise.
-            rot270[values](grid: Grid) -> Grid { is_total: of_grid, symmetry: Some(Symmetry::THREE_QUARTERS) };
+            rot270[values](grid: Grid) -> Grid { is_total: of_grid };
             /// Upside down. Error: an empty patch.
             hmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
-                symmetry: Some(Symmetry::UPSIDE_DOWN),
                 result: Some(rules::mirrored),
             };
             /// Left and right exchanged. Error: an empty patch.
             vmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
-                symmetry: Some(Symmetry::LEFT_TO_RIGHT),
                 result: Some(rules::mirrored),
             };
             /// Rows and columns exchanged: mirrored along the diagonal. Error: an empty patch.
             dmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
-                symmetry: Some(Symmetry::DIAGONAL),
                 result: Some(rules::mirrored),
             };
             /// Mirrored along the counterdiagonal. Error: an empty patch.
             cmirror[values](piece: Piece) -> Piece {
                 is_total: of_grid,
-                symmetry: Some(Symmetry::COUNTER_DIAGONAL),
                 result: Some(rules::mirrored),
             };
             /// The cells from `start` on, `dims` rows and columns; cut off at the edges, negative starts count from the end.
