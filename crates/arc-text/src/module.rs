@@ -153,8 +153,10 @@ pub(super) enum ParseState {
     #[default]
     Unread,
     Reading,
-    Read(Result<Rc<Parsed>, ParseError>),
+    Read(Read),
 }
+
+type Read = Result<Rc<Parsed>, ParseError>;
 
 /// A text that is being read.
 #[derive(Debug)]
@@ -170,7 +172,7 @@ pub(super) struct Module<'t> {
     /// For each function and dialect.
     states: Vec<[ParseState; 2]>,
     /// Those that are read for other arguments than grids, with what is known of these; `None` while one is read.
-    typed: RefCell<HashMap<(usize, Given), Option<Result<Rc<Parsed>, ParseError>>>>,
+    typed: RefCell<HashMap<(usize, Given), Option<Read>>>,
     /// Whether another function uses it.
     used: RefCell<Vec<bool>>,
     /// The function being parsed.
@@ -802,7 +804,7 @@ impl<'t> Module<'t> {
         at: usize,
         dialect: Dialect,
         given: Given,
-    ) -> Result<Option<Result<Rc<Parsed>, ParseError>>, usize> {
+    ) -> Result<Option<Read>, usize> {
         let key = (at, given);
         let mut typed = self.typed.borrow_mut();
         if let Some(read) = typed.get(&key) {
@@ -828,12 +830,7 @@ impl<'t> Module<'t> {
     }
 
     /// Parses a function, unless another one has to be parsed first.
-    fn try_to_read(
-        &self,
-        at: usize,
-        dialect: Dialect,
-        given: Given,
-    ) -> (Result<Rc<Parsed>, ParseError>, Option<usize>) {
+    fn try_to_read(&self, at: usize, dialect: Dialect, given: Given) -> (Read, Option<usize>) {
         let function = &self.functions[at];
         if let Some(error) = &function.refused {
             return (Err(error.clone()), None);

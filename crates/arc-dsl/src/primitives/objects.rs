@@ -220,8 +220,8 @@ impl RowBits {
                     });
                     let other = u64::from_le_bytes(eight.map(i8::cast_unsigned)) ^ wanted;
                     // Of a byte that is not 0, the highest bit is set here.
-                    let differs = (other & LOWER) + LOWER | other;
-                    let is_coloured = !differs >> 7 & 0x0101_0101_0101_0101;
+                    let differs = ((other & LOWER) + LOWER) | other;
+                    let is_coloured = (!differs >> 7) & 0x0101_0101_0101_0101;
                     // The product's highest byte has the lowest bit of each byte.
                     let bits = is_coloured.wrapping_mul(0x0102_0408_1020_4080);
                     *word |= bits >> 56 << (8 * at);

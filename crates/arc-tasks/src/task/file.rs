@@ -348,17 +348,7 @@ impl TaskFile {
             let part = Places::new(text).of_key(key, value).of_task(name);
             let before = self.tasks.len();
             self.object(&part, TaskName::Key(name), depth + 1);
-            let mut beside = entries.iter().filter(|(key, it)| {
-                side_of_test(key) == Some(1) && matches!(nesting(it.get()), 2 | 3)
-            });
-            if let (Some((key, outputs)), true) = (beside.next(), self.tasks.len() == before + 1) {
-                let outputs = Places::new(text).of_key(key, outputs).of_task(name);
-                let mut task = std::mem::take(&mut self.tasks[before].task);
-                if task.test.iter().all(|pair| pair.output.is_none()) {
-                    self.add_outputs(&mut task.test, &task.tests_left_out, &outputs);
-                }
-                self.tasks[before].task = task;
-            }
+            self.add_outputs_beside(text, &entries, before);
             if let Some(named) = program(&entries) {
                 self.named_program(&mut Places::new(text), name, named, true);
             }
@@ -753,6 +743,21 @@ impl TaskFile {
             columns[split][side] = Some(part);
         }
         Some(columns)
+    }
+
+    /// Adds the outputs that stand beside the task that was read after so many, if it has none.
+    fn add_outputs_beside(&mut self, text: &Text<'_>, entries: &Entries<'_>, before: usize) {
+        let mut beside = entries
+            .iter()
+            .filter(|(key, it)| side_of_test(key) == Some(1) && matches!(nesting(it.get()), 2 | 3));
+        if let (Some((key, outputs)), true) = (beside.next(), self.tasks.len() == before + 1) {
+            let mut task = std::mem::take(&mut self.tasks[before].task);
+            let outputs = Places::new(text).of_key(key, outputs).of_task(&task.id);
+            if task.test.iter().all(|pair| pair.output.is_none()) {
+                self.add_outputs(&mut task.test, &task.tests_left_out, &outputs);
+            }
+            self.tasks[before].task = task;
+        }
     }
 
     /// Adds the outputs in a column to test pairs, of which those at some places could not be read; returns false if they

@@ -176,7 +176,7 @@ impl<'t> Lowering<'_, 't> {
                 [Trailer::Call(arguments), ..] if !arguments.is_empty() => {
                     let parsed = self.read_for(token, at, Given::Nothing);
                     let arguments = parsed.and_then(|it| self.arguments_of(token, &it, arguments));
-                    let called = arguments.and_then(|it| self.called(token, at, it));
+                    let called = arguments.and_then(|it| self.called(token, at, &it));
                     return called
                         .map_err(|_| self.error(token, unusable_by(error, token, function)));
                 }
@@ -194,7 +194,7 @@ impl<'t> Lowering<'_, 't> {
                 let operand = self.steps_of(token, &parsed.program, &arguments, None)?;
                 return Ok((Expression::Inlined(operand), 1));
             }
-            return self.called(token, at, arguments);
+            return self.called(token, at, &arguments);
         }
         if parsed.grid.is_some() {
             let why = "it takes its input apart as a grid, and here that may be something else";
@@ -210,12 +210,12 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         token: Token<'t>,
         at: usize,
-        arguments: Vec<Operand>,
+        arguments: &[Operand],
     ) -> Result<(Expression<'t>, usize)> {
         let types = arguments.iter().map(|it| self.certain(it, token));
         let types = Given::Types(types.collect());
         let parsed = self.read_for(token, at, types)?;
-        let operand = self.steps_of(token, &parsed.program, &arguments, None)?;
+        let operand = self.steps_of(token, &parsed.program, arguments, None)?;
         Ok((Expression::Inlined(operand), 1))
     }
 

@@ -447,7 +447,8 @@ fn functions_are_read_for_the_arguments_that_they_get() {
     // Each is read once for each type, whoever calls it how often.
     let mut text = "def f0(x): return x[0]\n".to_owned();
     for at in 1..9 {
-        text += &format!("def f{at}(x): return f{0}(x) + f{0}((x[0], 2))\n", at - 1);
+        let below = at - 1;
+        text = format!("{text}def f{at}(x): return f{below}(x) + f{below}((x[0], 2))\n");
     }
     assert!(outcome(&format!("{text}def solve(I): return f7((1, 2))\n")).is_ok());
 }

@@ -299,7 +299,6 @@ fn what_modules_beside_a_program_bind_counts_in_the_order_of_its_imports() {
     folder.write("p/dsl_constants.py", "ONE = 2\n");
     folder.write("q/dsl.py", "from typing import TypeVar\nT = TypeVar('T')\n");
     folder.write("q/constants.py", "T = True\nF = False\n");
-    folder.write("s/lib/dsl2.py", "def vmirror(g): return rot90(g)\n");
     let program = "def solve_a(I):\n    x1 = objects(I, T, F, T)\n    O = upscale(vmirror(I), ONE)\n    return O\n";
     let refused = |name: &str, place: &str| {
         format!("`{name}` is not the DSL's here: line {place} defines it")
@@ -351,21 +350,6 @@ fn what_modules_beside_a_program_bind_counts_in_the_order_of_its_imports() {
             "from constants import *\nfrom dsl import *\n",
             refused("T", "2 of q/dsl.py"),
         ),
-        (
-            "s/a.py",
-            "import sys\nsys.path.insert(0, 'lib')\nfrom dsl2 import *\n",
-            refused("vmirror", "1 of s/lib/dsl2.py"),
-        ),
-        (
-            "s/a.py",
-            "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '..', 'p'))\nfrom dsl2 import *\n",
-            refused("vmirror", "3 of s/../p/dsl2.py"),
-        ),
-        (
-            "s/b/a.py",
-            "sys.path.insert(0, str(Path(__file__).parent / \"lib\"))\nfrom dsl2 import *\n",
-            refused("vmirror", "1 of s/lib/dsl2.py"),
-        ),
     ] {
         folder.write(file, format!("{imports}{program}"));
         let done = folder.run(&format!("run --tasks a.json --programs {file} --quiet"));
@@ -400,6 +384,39 @@ fn what_modules_beside_a_program_bind_counts_in_the_order_of_its_imports() {
         "{}",
         done.stderr
     );
+}
+
+#[test]
+fn modules_in_folders_that_a_program_adds_are_read() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    folder.write("s/lib/dsl2.py", "def vmirror(g): return rot90(g)\n");
+    folder.write("p/dsl2.py", "\ndef vmirror(g): return rot90(g)\n");
+    let refused = |place: &str| format!("`vmirror` is not the DSL's here: line {place} defines it");
+    for (file, imports, error) in [
+        (
+            "s/a.py",
+            "import sys\nsys.path.insert(0, 'lib')\nfrom dsl2 import *\n",
+            refused("1 of s/lib/dsl2.py"),
+        ),
+        (
+            "s/a.py",
+            "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '..', 'p'))\nfrom dsl2 import *\n",
+            refused("2 of s/../p/dsl2.py"),
+        ),
+        (
+            "s/b/a.py",
+            "sys.path.insert(0, str(Path(__file__).parent / \"lib\"))\nfrom dsl2 import *\n",
+            refused("1 of s/lib/dsl2.py"),
+        ),
+    ] {
+        folder.write(
+            file,
+            format!("{imports}def solve_a(I):\n    return vmirror(I)\n"),
+        );
+        let done = folder.run(&format!("run --tasks a.json --programs {file} --quiet"));
+        assert!(done.stderr.contains(&error), "{imports}{}", done.stderr);
+    }
 }
 
 #[test]

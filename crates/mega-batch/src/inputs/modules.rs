@@ -17,10 +17,13 @@ const NAME_MODULES: &[&str] = DSL_MODULES.split_at(2).0;
 /// How many folders above that of a program may hold the modules that it imports.
 const MOST_ABOVE: usize = 3;
 
+/// Folders before and after those in which Python looks for modules.
+type AddedFolders = [Vec<PathBuf>; 2];
+
 /// The modules beside files of programs, from which Python would import names.
 pub(super) struct Modules {
     /// By the folder of the programs, the modules that they import, and the folders that they add.
-    known: BTreeMap<(PathBuf, Vec<String>, [Vec<PathBuf>; 2]), Option<Arc<Beside>>>,
+    known: BTreeMap<(PathBuf, Vec<String>, AddedFolders), Option<Arc<Beside>>>,
     /// The texts of modules, by file; `None` for what is no readable file.
     texts: HashMap<PathBuf, Option<Arc<str>>>,
 }
@@ -93,7 +96,7 @@ impl Modules {
     fn module(
         &mut self,
         folder: &Path,
-        [before, behind]: &[Vec<PathBuf>; 2],
+        [before, behind]: &AddedFolders,
         path: &str,
     ) -> Option<(PathBuf, Arc<str>)> {
         let name = path.trim_start_matches('.');
@@ -152,7 +155,7 @@ impl Modules {
 /// The folders in which a text makes Python look for modules before and after its own, judging by the strings of lines
 /// with `sys.path`: those of `os.path.join` are one path. They count from the folder of the text, or from one above, in
 /// which Python may be run.
-fn added_folders(folder: &Path, text: &str) -> [Vec<PathBuf>; 2] {
+fn added_folders(folder: &Path, text: &str) -> AddedFolders {
     let mut added = [Vec::new(), Vec::new()];
     for line in text.lines().filter(|line| line.contains("sys.path")) {
         let parts = line.split(['"', '\'']).skip(1).step_by(2);
