@@ -11,7 +11,7 @@ use crate::reads::testing::reads_during;
 
 /// Reads allowed for each element charged. Locations far apart are sorted in as many rounds as their number has bits,
 /// each with a few instructions per location.
-const PASSES: u64 = 24;
+const PASSES: u64 = 28;
 
 /// Elements that each call may read without charge.
 const FREE: u64 = 4 * crate::budget::LIGHT;
