@@ -256,6 +256,11 @@ pub(crate) fn all_tasks(
     solutions: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Task>> {
     let solutions = solutions.filter(|solutions| !solutions.is_none());
+    // In training each completion comes with such a dict.
+    let plain = object.cast::<PyDict>().ok().and_then(plain);
+    if let Some(task) = plain.filter(|_| solutions.is_none()) {
+        return Ok(vec![task]);
+    }
     let path = solutions.map_or(Ok(None), file)?;
     let mut given = Given::default();
     given.add(object, &ArgumentPlace::Named("tasks"))?;
@@ -264,6 +269,40 @@ pub(crate) fn all_tasks(
         solve(solutions, &mut tasks)?;
     }
     Ok(tasks)
+}
+
+/// The task that a dict is, if that takes no reading of layouts: it has pairs of grids alone, and maybe an id.
+fn plain(dict: &Bound<'_, PyDict>) -> Option<Task> {
+    let grid = |cells: Bound<'_, PyAny>| grids::grid(&cells, &ArgumentPlace::Named("tasks")).ok();
+    let pair = |pair: Bound<'_, PyAny>| {
+        let pair = pair.cast::<PyDict>().ok()?;
+        let input = grid(pair.get_item("input").ok()??)?;
+        match pair.get_item("output").ok()? {
+            Some(output) if pair.len() == 2 => Some(Pair::new(input, grid(output)?)),
+            None if pair.len() == 1 => Some(Pair::new(input, None)),
+            _ => None,
+        }
+    };
+    let of_key = |key: &str| -> Option<Vec<Pair>> {
+        let pairs = dict.get_item(key).ok()??;
+        pairs.cast::<PyList>().ok()?.iter().map(pair).collect()
+    };
+    let id_of = |key: &str| dict.get_item(key).ok().flatten();
+    let ids: Vec<_> = ["id", "task_id"].into_iter().filter_map(id_of).collect();
+    let id: String = match &ids[..] {
+        [] => "task0".to_owned(),
+        [id] => id.extract().ok()?,
+        _ => return None,
+    };
+    let is_id = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let task = Task {
+        train: of_key("train")?,
+        test: of_key("test")?,
+        id,
+        ..Task::default()
+    };
+    let is_one = dict.len() == 2 + ids.len() && !task.train.is_empty() && !task.id.is_empty();
+    (is_one && task.id.chars().all(is_id)).then_some(task)
 }
 
 /// The path in an object; text is one too, since tasks have no text form here.
