@@ -1,6 +1,6 @@
 //! Rewrites: equivalent forms that do less work.
 //!
-//! They know no machine. A rewrite replaces several instructions by an [`Op::Fused`], whose region contains the
+//! They know no machine. A rewrite replaces several instructions by an [`Op::Fused`](crate::Op::Fused), whose region contains the
 //! original instructions. So the evaluator of forms runs it without knowing the operation, comparisons of
 //! evaluators check it, and an executor without a kernel for it runs the region.
 
