@@ -132,7 +132,8 @@ impl fmt::Display for InputError {
         if let (Some(line), Some(column)) = (self.line, self.column) {
             write!(f, "{line}:{column}:")?;
         }
-        if let Some(path) = &self.path {
+        // The path of what is the whole of a line is empty.
+        if let Some(path) = self.path.as_deref().filter(|path| !path.is_empty()) {
             write!(f, " {}:", escaped(path))?;
         }
         write!(f, " {}", escaped(&self.message))
