@@ -10,6 +10,6 @@ mod task_ids;
 pub use task::{
     FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, MAX_TESTS, OtherSplit, Pair, PairId,
     Solution, Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError,
-    TaskFile, bare_id, broken_json, is_arc_id, utf8,
+    TaskFile, bare_id, broken_json, is_arc_id, may_be_id, utf8,
 };
 pub use task_ids::{OwnTask, TaskIds, says_no_task, says_nothing, whole_folder};

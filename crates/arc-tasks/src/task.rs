@@ -15,7 +15,7 @@ mod submission;
 mod text;
 
 pub use error::TaskError;
-pub use file::{FileForm, FileProgram, FileTask, TaskFile, bare_id, is_arc_id};
+pub use file::{FileForm, FileProgram, FileTask, TaskFile, bare_id, is_arc_id, may_be_id};
 pub use seeds::MAX_CELLS;
 pub use solutions::{Solution, Solutions};
 pub use submission::{SubmissionFile, SubmittedGrid, SubmittedTask};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arc_dsl::Grid;
-use arc_tasks::{OtherSplit, Pair, Solutions, Task, TaskFile};
+use arc_tasks::{OtherSplit, Pair, Solutions, Task, TaskFile, bare_id, may_be_id};
 use mega_batch::inputs::{self, TaskSource};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -257,8 +257,9 @@ pub(crate) fn all_tasks(
 ) -> PyResult<Vec<Task>> {
     let solutions = solutions.filter(|solutions| !solutions.is_none());
     // In training each completion comes with such a dict.
-    let plain = object.cast::<PyDict>().ok().and_then(plain);
-    if let Some(task) = plain.filter(|_| solutions.is_none()) {
+    if solutions.is_none()
+        && let Some(task) = object.cast::<PyDict>().ok().and_then(plain)
+    {
         return Ok(vec![task]);
     }
     let path = solutions.map_or(Ok(None), file)?;
@@ -294,15 +295,14 @@ fn plain(dict: &Bound<'_, PyDict>) -> Option<Task> {
         [id] => id.extract().ok()?,
         _ => return None,
     };
-    let is_id = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let task = Task {
         train: of_key("train")?,
         test: of_key("test")?,
         id,
         ..Task::default()
     };
-    let is_one = dict.len() == 2 + ids.len() && !task.train.is_empty() && !task.id.is_empty();
-    (is_one && task.id.chars().all(is_id)).then_some(task)
+    let is_one = dict.len() == 2 + ids.len() && !task.train.is_empty();
+    (is_one && may_be_id(&task.id) && bare_id(&task.id) == task.id).then_some(task)
 }
 
 /// The path in an object; text is one too, since tasks have no text form here.
@@ -441,10 +441,9 @@ impl Given {
 
 /// The id in a row if a row of a file could not have it.
 fn odd_id(row: &Bound<'_, PyDict>) -> PyResult<Option<String>> {
-    let is_odd = |c: char| !c.is_alphanumeric() && !"_-./#:@+~=".contains(c);
     for key in TaskFile::ID_KEYS {
         if let Some(Ok(id)) = row.get_item(key)?.map(|id| id.extract::<String>()) {
-            return Ok(Some(id).filter(|id| id.contains(is_odd)));
+            return Ok(Some(id).filter(|id| !id.is_empty() && !may_be_id(id)));
         }
     }
     Ok(None)

@@ -23,7 +23,7 @@ mod layouts;
 mod programs;
 
 use ids::{TaskName, id_in, id_under, own_id, said_id, says_id};
-pub use ids::{bare_id, is_arc_id};
+pub use ids::{bare_id, is_arc_id, may_be_id};
 use layouts::{
     LABEL, LISTED, MAX_DEPTH, ROW, are_rows, are_solutions, column, has_rows, has_tasks,
     holds_pairs, holds_tasks, is_alone, is_columns, is_examples, is_list_of_tasks, is_listed,

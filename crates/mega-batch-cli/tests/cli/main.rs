@@ -22,6 +22,7 @@ mod first_hour;
 mod free_python;
 mod layouts;
 mod names;
+mod packed;
 mod program_files;
 mod readers;
 mod report;
@@ -33,4 +34,5 @@ mod selfcheck;
 mod show;
 #[cfg(target_os = "linux")]
 mod standard_input;
+mod submissions;
 mod support;

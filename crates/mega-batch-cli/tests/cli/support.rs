@@ -118,3 +118,14 @@ pub(crate) fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
     }
     archive.finish().unwrap().into_inner()
 }
+
+/// A tar archive of these files.
+pub(crate) fn tarred(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, *bytes).unwrap();
+    }
+    archive.into_inner().unwrap()
+}

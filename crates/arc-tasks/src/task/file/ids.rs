@@ -111,9 +111,15 @@ pub(super) fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
             _ => return None,
         };
         let id = bare_id(&id).to_owned();
-        let is_id = |c: char| c.is_alphanumeric() || "_-./#:@+~=".contains(c);
-        (!id.is_empty() && id.chars().all(is_id)).then_some(id)
+        may_be_id(&id).then_some(id)
     })
+}
+
+/// Whether a text may be the id of a row, rather than its title.
+#[must_use]
+pub fn may_be_id(text: &str) -> bool {
+    let is_id = |c: char| c.is_alphanumeric() || "_-./#:@+~=".contains(c);
+    !text.is_empty() && text.chars().all(is_id)
 }
 
 /// An id without the extension of a file, and one of the ARC data without its folders, as in `training/007bbfb7.json`.
