@@ -16,6 +16,7 @@
 
 typedef signed int int32_t;
 typedef signed short int16_t;
+typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;

@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x061e1dc35ee7331cull
+#define ARC_FINGERPRINT 0x2bd6e154cc54b7b4ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -70,36 +70,9 @@ const uint32_t MAX_ROUNDS = 0x00010000u;
 // Words of an evaluation's arena: 64 KB.
 const uint32_t ARENA_WORDS = 16384u;
 // Bits of a bail-out's code.
-const uint32_t BAIL_OUT_BITS = 8u;
+const uint32_t BAIL_OUT_BITS = 7u;
 // What stands for no place in the launch's buffers.
 const uint32_t NOWHERE = 0xffffffffu;
-// Of a grid's hash: what the number of a row, counted from 1, is multiplied by to begin the row's
-// chain for the lower half. The two chains share no constant: with one of them, planes that are
-// swapped cancel out.
-const uint32_t HASH_LOW_BEGIN = 0x9e3779b9u;
-// By how many bits the chain of the lower half is rotated for each plane.
-const uint32_t HASH_LOW_ROTATION = 15u;
-// What it is multiplied by for each plane.
-const uint32_t HASH_LOW_MULTIPLIER = 0xcc9e2d51u;
-// What the size's word is multiplied by for the lower half.
-const uint32_t HASH_LOW_SIZE = 0x846ca68bu;
-// What `HASH_LOW_BEGIN` is for the lower half, for the upper one.
-const uint32_t HASH_HIGH_BEGIN = 0x7feb352du;
-// What `HASH_LOW_ROTATION` is for the lower half, for the upper one.
-const uint32_t HASH_HIGH_ROTATION = 13u;
-// What `HASH_LOW_MULTIPLIER` is for the lower half, for the upper one.
-const uint32_t HASH_HIGH_MULTIPLIER = 0x1b873593u;
-// What `HASH_LOW_SIZE` is for the lower half, for the upper one.
-const uint32_t HASH_HIGH_SIZE = 0x2c1b3c6du;
-// The finish of a chain, which is that of `MurmurHash3` (Appleby, public domain), whose constants
-// are known to avalanche: by how many bits its first and its last step shift.
-const uint32_t HASH_FINISH_OUTER = 16u;
-// By how many bits its second step shifts.
-const uint32_t HASH_FINISH_INNER = 13u;
-// What it is multiplied by after the first step.
-const uint32_t HASH_FINISH_FIRST = 0x85ebca6bu;
-// What it is multiplied by after the second step.
-const uint32_t HASH_FINISH_SECOND = 0xc2b2ae35u;
 
 // ---------------------------------------------------------------------------------------------
 // Codes
@@ -313,24 +286,18 @@ struct ListWord {
         return start << 16 | count;
     }
 };
-// What came of an evaluation. It has 32 bits.
-struct Status {
+// What came of an evaluation. It has 8 bits.
+struct VerdictByte {
     uint32_t bits;
-    // Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.
-    static __device__ uint32_t bail_out(uint32_t bits) { return bits & 255; }
+    // Why the device bailed out, a `BailOut`; the other field is 0 then.
+    static __device__ uint32_t bail_out(uint32_t bits) { return bits & 127; }
     __device__ uint32_t bail_out() const { return bail_out(bits); }
     // Whether the result is the expected grid.
-    static __device__ bool right(uint32_t bits) { return bits >> 8 & 1; }
+    static __device__ bool right(uint32_t bits) { return bits >> 7 & 1; }
     __device__ bool right() const { return right(bits); }
-    // Whether the result is a grid, so that there is a hash.
-    static __device__ bool hashed(uint32_t bits) { return bits >> 9 & 1; }
-    __device__ bool hashed() const { return hashed(bits); }
-    // The instruction, counted from 1, at which it bailed out.
-    static __device__ uint32_t instruction(uint32_t bits) { return bits >> 16; }
-    __device__ uint32_t instruction() const { return instruction(bits); }
     // All of them in a word; a number must have room in its field.
-    static __device__ uint32_t packed(uint32_t bail_out, bool right, bool hashed, uint32_t instruction) {
-        return bail_out | (uint32_t)right << 8 | (uint32_t)hashed << 9 | instruction << 16;
+    static __device__ uint32_t packed(uint32_t bail_out, bool right) {
+        return bail_out | (uint32_t)right << 7;
     }
 };
 
@@ -405,67 +372,50 @@ static_assert(ARC_OFFSET(ProgramRecord, result_units) == 36, "ProgramRecord::res
 static_assert(ARC_OFFSET(ProgramRecord, result_is_grid) == 40, "ProgramRecord::result_is_grid lies elsewhere");
 static_assert(ARC_OFFSET(ProgramRecord, spare) == 44, "ProgramRecord::spare lies elsewhere");
 static_assert(sizeof(ProgramRecord) == 48 && alignof(ProgramRecord) == 16, "ProgramRecord has another size");
-// One evaluation of a program. `NOWHERE` stands for what is not there.
-struct alignas(16) EvaluationRecord {
-    // First word of its arguments, which lie one after the other.
+// The arguments of an evaluation, and the grid that its result is compared with. `NOWHERE` stands
+// for what is not there.
+struct alignas(16) PairRecord {
+    // First word of the arguments, which lie one after the other.
     uint32_t words;
-    // First unit of its arguments.
+    // Their first unit.
     uint32_t units;
-    // Its index among the verdicts.
-    uint32_t verdict;
-    // 1 where the verdict is to have the hash of a result that is a grid; else 0.
-    uint32_t wants_hash;
-    // Word of the expected grid, among the arguments.
+    // Word of the expected grid.
     uint32_t expected_word;
     // First unit of the expected grid.
     uint32_t expected_unit;
-    // Where the result's word is to go.
-    uint32_t result_word;
-    // Where the result's first unit is to go.
-    uint32_t result_unit;
 };
-static_assert(ARC_OFFSET(EvaluationRecord, words) == 0, "EvaluationRecord::words lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, units) == 4, "EvaluationRecord::units lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, verdict) == 8, "EvaluationRecord::verdict lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, wants_hash) == 12, "EvaluationRecord::wants_hash lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, expected_word) == 16, "EvaluationRecord::expected_word lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, expected_unit) == 20, "EvaluationRecord::expected_unit lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, result_word) == 24, "EvaluationRecord::result_word lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, result_unit) == 28, "EvaluationRecord::result_unit lies elsewhere");
-static_assert(sizeof(EvaluationRecord) == 32 && alignof(EvaluationRecord) == 16, "EvaluationRecord has another size");
-// Evaluations of one program that a warp makes side by side, so that each instruction is fetched
-// once for all of them.
+static_assert(ARC_OFFSET(PairRecord, words) == 0, "PairRecord::words lies elsewhere");
+static_assert(ARC_OFFSET(PairRecord, units) == 4, "PairRecord::units lies elsewhere");
+static_assert(ARC_OFFSET(PairRecord, expected_word) == 8, "PairRecord::expected_word lies elsewhere");
+static_assert(ARC_OFFSET(PairRecord, expected_unit) == 12, "PairRecord::expected_unit lies elsewhere");
+static_assert(sizeof(PairRecord) == 16 && alignof(PairRecord) == 16, "PairRecord has another size");
+// Evaluations of one program on pairs one after the other that a warp makes side by side, so that
+// each instruction is fetched once for all of them.
 struct alignas(16) WorkRecord {
     // The program.
     uint32_t program;
-    // The first of the evaluations.
+    // The first of the pairs.
     uint32_t first;
     // How many they are, at most `side_by_side` of the launch.
     uint32_t count;
+    // The index of the first evaluation's verdict; the others follow it.
+    uint32_t verdict;
+    // Where the first result's word is to go, which the others follow; `NOWHERE` where no result is
+    // wanted.
+    uint32_t result_word;
+    // Where the first result's first unit is to go, which the others follow.
+    uint32_t result_unit;
     // Not read.
-    uint32_t spare;
+    uint32_t spare[2];
 };
 static_assert(ARC_OFFSET(WorkRecord, program) == 0, "WorkRecord::program lies elsewhere");
 static_assert(ARC_OFFSET(WorkRecord, first) == 4, "WorkRecord::first lies elsewhere");
 static_assert(ARC_OFFSET(WorkRecord, count) == 8, "WorkRecord::count lies elsewhere");
-static_assert(ARC_OFFSET(WorkRecord, spare) == 12, "WorkRecord::spare lies elsewhere");
-static_assert(sizeof(WorkRecord) == 16 && alignof(WorkRecord) == 16, "WorkRecord has another size");
-// What came of an evaluation.
-struct alignas(16) VerdictRecord {
-    // A `Status`.
-    uint32_t status;
-    // Cells of the result that are as expected; none where the sizes differ.
-    uint32_t cells_right;
-    // The lower half of the result's hash.
-    uint32_t hash_low;
-    // The upper half of the result's hash.
-    uint32_t hash_high;
-};
-static_assert(ARC_OFFSET(VerdictRecord, status) == 0, "VerdictRecord::status lies elsewhere");
-static_assert(ARC_OFFSET(VerdictRecord, cells_right) == 4, "VerdictRecord::cells_right lies elsewhere");
-static_assert(ARC_OFFSET(VerdictRecord, hash_low) == 8, "VerdictRecord::hash_low lies elsewhere");
-static_assert(ARC_OFFSET(VerdictRecord, hash_high) == 12, "VerdictRecord::hash_high lies elsewhere");
-static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "VerdictRecord has another size");
+static_assert(ARC_OFFSET(WorkRecord, verdict) == 12, "WorkRecord::verdict lies elsewhere");
+static_assert(ARC_OFFSET(WorkRecord, result_word) == 16, "WorkRecord::result_word lies elsewhere");
+static_assert(ARC_OFFSET(WorkRecord, result_unit) == 20, "WorkRecord::result_unit lies elsewhere");
+static_assert(ARC_OFFSET(WorkRecord, spare) == 24, "WorkRecord::spare lies elsewhere");
+static_assert(sizeof(WorkRecord) == 32 && alignof(WorkRecord) == 16, "WorkRecord has another size");
 
 // ---------------------------------------------------------------------------------------------
 // Kernels
@@ -478,13 +428,15 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
 // - constant_units: Units of their constants, by rows.
 // - words: Words of arguments and of expected grids.
 // - units: Units of arguments and of expected grids, by rows.
-// - evaluations: The evaluations.
+// - pairs: The pairs.
 // - works: The works, those of other launches among them.
 // - first_work: The launch's first work.
 // - work_count: How many works it has.
 // - result_words: Words of results.
 // - result_units: Units of results, by rows.
-// - verdicts: The verdicts.
+// - verdicts: The verdicts, each a `VerdictByte`.
+// - taken: How many works the launch's warps have taken beside their first ones: 0 before a launch
+// and behind it.
 // - pool_bytes: Bytes of the largest pool, a multiple of `UNIT_BYTES`.
 // - side_by_side: How many pools a warp has, one for each evaluation side by side: from 1 to
 // `MAX_SIDE_BY_SIDE`.
@@ -497,13 +449,14 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     const uint4* constant_units, \
     const uint32_t* words, \
     const uint4* units, \
-    const EvaluationRecord* evaluations, \
+    const PairRecord* pairs, \
     const WorkRecord* works, \
     uint32_t first_work, \
     uint32_t work_count, \
     uint32_t* result_words, \
     uint4* result_units, \
-    VerdictRecord* verdicts, \
+    uint8_t* verdicts, \
+    uint32_t* taken, \
     uint32_t pool_bytes, \
     uint32_t side_by_side, \
     uint32_t* arenas, \

@@ -15,7 +15,6 @@
 #include "ops/scaling.cuh"
 #include "ops/sets.cuh"
 #include "ops/transforms.cuh"
-#include "verdict.cuh"
 
 // A work, found again wherever it is needed, so that no register holds where it lies meanwhile.
 DEVICE const WorkRecord* work_at(const WorkRecord* works, uint32_t number) {
@@ -55,19 +54,27 @@ struct Base {
     }
 };
 
+// The next work that no warp has taken. All warps together count as often as there are works: one by one what they take
+// beside their first ones, and once each in vain. So the counter is 0 again when the last of them is told.
+DEVICE uint32_t next_turn(Warp warp, uint32_t* taken, uint32_t work_count) {
+    uint32_t before = 0;
+    if (warp.leads) before = atomicInc(taken, work_count - 1);
+    return gridDim.x * (blockDim.x >> 5) + from_lane(before, 0);
+}
+
 // Copies constants and arguments of the evaluations of a work into pools, from the warp's on, words in reverse.
-DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const EvaluationRecord* evaluations, const uint32_t* constant_words,
+DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const PairRecord* pairs, const uint32_t* constant_words,
                        const uint4* constant_units, const uint32_t* words, const uint4* units, uint32_t pool_bytes) {
     uint32_t constant_rows = program.constant_units * ROWS_OF_UNIT, parameter_rows = program.parameter_units * ROWS_OF_UNIT;
     uint32_t constant_count = program.constant_words, count = constant_count + program.parameter_words;
     const uint4* constants = constant_units + program.constant_unit * ROWS_OF_UNIT + warp.lane;
     Base<uint4> arguments(units + warp.lane);
     Base<uint32_t> constant(constant_words + program.constant_word + warp.lane), argument(words - constant_count + warp.lane);
-    const EvaluationRecord* evaluation = evaluations + work.first;
+    const PairRecord* pair = pairs + work.first;
     uint32_t end = warp.pool + work.count * pool_bytes;
 #pragma unroll 1
     do {
-        uint32_t first_word = evaluation->words, first_unit = evaluation->units;
+        uint32_t first_word = pair->words, first_unit = pair->units;
         Shared<uint4> rows = {warp.pool + warp.lane * ROW_BYTES};
         if (constant_rows != 0) {
             copy_rows(warp, rows, constants, constant_rows);
@@ -82,7 +89,7 @@ DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const 
                 *word_at(warp, at + warp.lane) = (at + warp.lane < constant_count ? constant.at(0, 0) : own)[at];
             }
         }
-        ++evaluation;
+        ++pair;
         warp.pool += pool_bytes;
     } while (warp.pool != end);
 }
@@ -133,33 +140,29 @@ DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
     return FITS;
 }
 
-// Gives the verdict on an evaluation that has a result, and the result where it is wanted.
-DEVICE void tell(Warp warp, ProgramRecord program, EvaluationRecord record, const uint32_t* words, Base<uint4> expected,
-                 uint32_t* result_words, uint4* result_units, VerdictRecord* verdicts) {
-    VerdictRecord verdict = {0, 0, 0, 0};
-    if (program.result_is_grid) {
+// Whether a grid is the expected one, whose row each lane gives a place of in global memory.
+DEVICE bool is_right(Warp warp, Grid result, uint32_t size, const uint4* expected) {
+    if (size != GridSize::packed((uint32_t)result.height, (uint32_t)result.width)) return false;
+    return !any_lane(differing(result.row(warp.lane), *expected) != 0);
+}
+
+// Gives the verdict on an evaluation that has a result.
+DEVICE void tell(Warp warp, ProgramRecord program, PairRecord pair, const uint32_t* words, Base<uint4> expected, uint8_t* verdict) {
+    bool right = false;
+    if (program.result_is_grid && pair.expected_word != NOWHERE) {
         Grid result = Bind<Grid>::of(warp, program.result);
-        bool equal = false;
-        if (record.expected_word != NOWHERE) {
-            const uint4* row = expected.at(record.expected_unit, UNIT_BYTES);
-            equal = is_right(warp, result, words[record.expected_word], row, verdict.cells_right);
-        }
-        verdict.status = equal ? Status::packed(FITS, true, false, 0) : 0;
-        if (record.wants_hash) {
-            Hash hash = hash_of(warp, result);
-            verdict.hash_low = hash.low;
-            verdict.hash_high = hash.high;
-            verdict.status |= Status::packed(FITS, false, true, 0);
-        }
+        right = is_right(warp, result, words[pair.expected_word], expected.at(pair.expected_unit, UNIT_BYTES));
     }
-    if (record.result_word != NOWHERE) {
-        if (warp.leads) result_words[record.result_word] = *word_of(warp, program.result);
+    if (warp.leads) *verdict = (uint8_t)VerdictByte::packed(FITS, right);
+}
+
+// Copies a result to where it is wanted.
+DEVICE void fetch(Warp warp, ProgramRecord program, uint32_t* word, uint4* units) {
+    if (warp.leads) *word = *word_of(warp, program.result);
 #pragma unroll 1
-        for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
-            result_units[record.result_unit * ROWS_OF_UNIT + at] = units_of<const uint4>(warp, program.result)[at];
-        }
+    for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
+        units[at] = units_of<const uint4>(warp, program.result)[at];
     }
-    if (warp.leads) verdicts[record.verdict] = verdict;
 }
 
 // What stands in the pool of an evaluation that has bailed out: the instruction that those behind it have still to make, and
@@ -173,7 +176,7 @@ DEVICE Shared<Rest> rest_at(uint32_t pool, uint32_t words) {
     return rest;
 }
 
-// The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
+// The launch loop. A warp takes one work after the other, so that none waits for another's; shared memory has as many pools as a block
 // has warps times evaluations side by side.
 //
 // An instruction is made for a run of evaluations, whose pools lie one after the other. Where one of them bails out, those
@@ -186,13 +189,13 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
     Warp warp = {threadIdx.x & 31, (threadIdx.x & 31) == 0, 0, arenas, arena_words};
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
-         turn += gridDim.x * (blockDim.x >> 5)) {
+         turn = next_turn(warp, taken, work_count)) {
         ARC_PART(arguments);
         WorkRecord work = *work_at(works, first_work + turn);
         ProgramRecord program = programs[work.program];
         uint32_t begin = first_pool(program.words, side_by_side, pool_bytes), end = begin + work.count * pool_bytes;
         warp.pool = begin;
-        fill_pools(warp, program, work, evaluations, constant_words, constant_units, words, units, pool_bytes);
+        fill_pools(warp, program, work, pairs, constant_words, constant_units, words, units, pool_bytes);
         uint64_t next = ARC_AS_GLOBAL(code + program.code);
         __syncwarp();
 
@@ -258,9 +261,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                     work = *work_at(works, first_work + turn);
                     program = programs[work.program];
                     uint32_t number = (warp.pool - first_pool(program.words, side_by_side, pool_bytes)) / pool_bytes;
-                    uint32_t instruction = (uint32_t)((next - ARC_AS_GLOBAL(code + program.code)) / sizeof(at)) + 1;
-                    VerdictRecord verdict = {Status::packed(why, false, false, instruction), 0, 0, 0};
-                    if (warp.leads) verdicts[evaluations[work.first + number].verdict] = verdict;
+                    if (warp.leads) verdicts[work.verdict + number] = (uint8_t)VerdictByte::packed(why, false);
                     // Others may still read what its pool is made of.
                     __syncwarp();
                     Rest rest = {next, end};
@@ -278,13 +279,16 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         work = *work_at(works, first_work + turn);
         program = programs[work.program];
         uint32_t first = first_pool(program.words, side_by_side, pool_bytes);
-        const EvaluationRecord* evaluation = evaluations + work.first;
-        if (begin != first) evaluation += (begin - first) / pool_bytes;
+        uint32_t number = begin == first ? 0 : (begin - first) / pool_bytes;
         Base<uint4> expected(units + warp.lane);
 #pragma unroll 1
         for (warp.pool = begin; warp.pool != end; warp.pool += pool_bytes) {
-            tell(warp, program, *evaluation, words, expected, result_words, result_units, verdicts);
-            ++evaluation;
+            tell(warp, program, pairs[work.first + number], words, expected, verdicts + work.verdict + number);
+            if (work.result_word != NOWHERE) {
+                uint32_t unit = work.result_unit + number * program.result_units;
+                fetch(warp, program, result_words + work.result_word + number, result_units + unit * ROWS_OF_UNIT);
+            }
+            ++number;
         }
         if (end != first + work.count * pool_bytes) {
             Rest rest = *rest_at(end, program.words);

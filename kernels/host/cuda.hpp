@@ -183,6 +183,12 @@ inline unsigned atomicAnd(unsigned* at, unsigned bits) {
     return found;
 }
 
+inline unsigned atomicInc(unsigned* at, unsigned most) {
+    const unsigned found = *at;
+    *at = found >= most ? 0 : found + 1;
+    return found;
+}
+
 #define EMULATION_EXTREMES(result, a, b)                                                        \
     inline result min(a x, b y) { return (result)x < (result)y ? (result)x : (result)y; }       \
     inline result max(a x, b y) { return (result)x < (result)y ? (result)y : (result)x; }

@@ -7,7 +7,6 @@ use crate::engine::{Engine, Evaluation};
 use crate::interface::BailOut;
 use crate::pool::Pool;
 use crate::program::DeviceProgram;
-use crate::verdict::Verdict;
 
 impl<D: Device> Engine<D> {
     /// Runs a program of one grid on each of these grids, in one launch. Returns the results in the order of the
@@ -45,18 +44,14 @@ impl<D: Device> Engine<D> {
                 arguments: *arguments,
                 expected: None,
                 fetch: true,
-                hash: false,
             })
             .collect();
         let programs = self.load(std::slice::from_ref(program))?;
         let (verdicts, results) = self.run(&programs, &pool, &evaluations)?;
-        let mut ended = verdicts
-            .into_iter()
-            .enumerate()
-            .map(|(number, verdict)| match verdict {
-                Verdict::Done { .. } => Ok(results.value(number).unwrap_or(Value::Nothing)),
-                Verdict::BailedOut { reason, .. } => Err(reason),
-            });
+        let mut ended = verdicts.into_iter().enumerate().map(|(number, verdict)| {
+            let value = || results.value(number).unwrap_or(Value::Nothing);
+            verdict.ended().map(|_| value())
+        });
         let results = placed.into_iter().filter_map(|place| match place {
             Ok(_) => ended.next(),
             Err(reason) => Some(Err(reason)),

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::time::Duration;
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::{Pod, Zeroable as _};
 
 use crate::device::{Device, DeviceError, Entry, Information, Launch};
 use crate::interface::constants::{ARENA_WORDS, MAX_SIDE_BY_SIDE, MAX_WARPS, NOWHERE};
-use crate::interface::records::{EvaluationRecord, VerdictRecord, WorkRecord};
+use crate::interface::records::{PairRecord, WorkRecord};
 use crate::interface::{ProgramsArguments, Representation, Structure};
 use crate::pool::{LANES, Pool, PoolPlace};
 use crate::program::Unit;
@@ -55,19 +55,78 @@ impl LaunchConfig {
     }
 }
 
-/// One evaluation: a program run on arguments.
+/// Where the arguments of an evaluation start, one after the other, in a pool, and where the grid lies that its result
+/// is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Evaluation {
+pub struct PairPlace {
+    /// The arguments.
+    pub arguments: PoolPlace,
+    /// The expected grid.
+    pub expected: Option<PoolPlace>,
+}
+
+impl PairPlace {
+    /// Where the pair is once its pool has been appended at `first` of another pool; places past all bounds, which
+    /// nothing may be launched on, if that overflows.
+    #[must_use]
+    pub fn behind(self, first: PoolPlace) -> Self {
+        let behind = |place: PoolPlace| place.behind(first).unwrap_or(NO_PLACE);
+        Self {
+            arguments: behind(self.arguments),
+            expected: self.expected.map(behind),
+        }
+    }
+}
+
+/// One program on pairs that follow each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Span {
     /// The index of the program among those that were [loaded](Engine::load) or [added later](Engine::extend).
     pub program: u32,
-    /// Where its arguments start, one after the other, in the [uploaded](Engine::upload) pool.
-    pub arguments: PoolPlace,
-    /// Where the expected grid lies in that pool.
-    pub expected: Option<PoolPlace>,
-    /// Whether to fetch the result too, not only the verdict.
+    /// The indices of the pairs among those that were [uploaded](Engine::upload) or [appended](Engine::append).
+    pub pairs: Range<u32>,
+    /// The index of the first verdict; the others follow it.
+    pub verdict: u32,
+    /// Whether to fetch the results too, not only the verdicts.
     pub fetch: bool,
-    /// Whether the verdict includes the [hash](crate::hash) of the result, if that is a grid.
-    pub hash: bool,
+}
+
+/// One evaluation: a program run on a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evaluation {
+    /// As of a [`Span`].
+    pub program: u32,
+    /// As of a [`PairPlace`].
+    pub arguments: PoolPlace,
+    /// As of a [`PairPlace`].
+    pub expected: Option<PoolPlace>,
+    /// As of a [`Span`].
+    pub fetch: bool,
+}
+
+impl Evaluation {
+    /// The pairs of evaluations, and the spans of those that follow each other and are of one program.
+    pub fn spans(evaluations: &[Self]) -> (Vec<PairPlace>, Vec<Span>) {
+        let pairs = evaluations.iter().map(|evaluation| PairPlace {
+            arguments: evaluation.arguments,
+            expected: evaluation.expected,
+        });
+        let mut first = 0;
+        let spans = evaluations
+            .chunk_by(|a, b| (a.program, a.fetch) == (b.program, b.fetch))
+            .map(|alike| {
+                let verdict = first;
+                first += alike.len() as u32;
+                Span {
+                    program: alike[0].program,
+                    pairs: verdict..first,
+                    verdict,
+                    fetch: alike[0].fetch,
+                }
+            });
+        let spans = spans.collect();
+        (pairs.collect(), spans)
+    }
 }
 
 /// Runs programs on one device.
@@ -79,17 +138,20 @@ pub struct Engine<D: Device> {
     config: LaunchConfig,
 }
 
-/// Arguments and expected grids in device memory; more can be [appended](Engine::append).
+/// Pairs in device memory; more can be [appended](Engine::append).
 #[derive(Debug)]
 pub struct Arguments<D: Device> {
     words: DeviceVec<D::Buffer>,
     units: DeviceVec<D::Buffer>,
+    records: DeviceVec<D::Buffer>,
+    places: Vec<PairPlace>,
 }
 
 impl<D: Device> Arguments<D> {
     /// Bytes of device memory allocated for them, spare capacity included.
     pub fn bytes(&self) -> u64 {
-        (self.words.capacity + self.units.capacity) as u64
+        let vectors = [&self.words, &self.units, &self.records];
+        vectors.iter().map(|vector| vector.capacity as u64).sum()
     }
 
     /// Where the next value will be appended.
@@ -104,7 +166,6 @@ impl<D: Device> Arguments<D> {
 /// Evaluations on a device, ready to be launched any number of times.
 #[derive(Debug)]
 pub struct Prepared<D: Device> {
-    evaluations: D::Buffer,
     works: D::Buffer,
     verdicts: D::Buffer,
     result_words: D::Buffer,
@@ -114,17 +175,15 @@ pub struct Prepared<D: Device> {
     layout: ResultLayout,
 }
 
-/// Consecutive evaluations of one program.
-#[derive(Debug)]
-struct Segment {
-    program: u32,
+/// A span with what is known of its program.
+struct Described<'s> {
+    span: &'s Span,
     description: ProgramDescription,
-    evaluations: Range<u32>,
 }
 
-impl Segment {
-    /// Segments of one class are launched together: their programs either all have an arena or all have none, and
-    /// their pools are in the same size class.
+impl Described<'_> {
+    /// Spans of one class are launched together: their programs either all have an arena or all have none, and their
+    /// pools are in the same size class.
     fn class(&self) -> (bool, u32) {
         (
             self.description.has_arena,
@@ -136,38 +195,28 @@ impl Segment {
 /// The layout of the results that are to be fetched.
 #[derive(Debug, Clone, Default)]
 struct ResultLayout {
-    /// One entry per evaluation; empty if no result is fetched.
+    /// One entry per verdict; empty if no result is fetched.
     slots: Vec<Option<ResultSlot>>,
     /// The end of the last result.
     end: PoolPlace,
 }
 
 impl ResultLayout {
-    fn of(segments: &[Segment], evaluations: &[Evaluation]) -> Self {
-        if !evaluations.iter().any(|evaluation| evaluation.fetch) {
-            return Self::default();
-        }
-        let mut end = PoolPlace::default();
-        let numbered = segments.iter().flat_map(|segment| {
-            let numbers = segment.evaluations.clone();
-            numbers.map(|number| (number, &segment.description))
-        });
-        let slots = numbered.map(|(number, description)| {
-            evaluations[number as usize].fetch.then(|| {
-                let place = end;
-                end.word += 1;
-                end.unit += description.gives.units();
-                ResultSlot {
-                    place,
+    fn of(spans: &[Described<'_>], count: usize) -> Self {
+        let mut layout = Self::default();
+        for Described { span, description } in spans.iter().filter(|it| it.span.fetch) {
+            layout.slots.resize(count, None);
+            for slot in &mut layout.slots[span.verdict as usize..][..span.pairs.len()] {
+                *slot = Some(ResultSlot {
+                    place: layout.end,
                     representation: description.gives,
                     structure: description.structure,
-                }
-            })
-        });
-        Self {
-            slots: slots.collect(),
-            end,
+                });
+                layout.end.word += 1;
+                layout.end.unit += description.gives.units();
+            }
         }
+        layout
     }
 
     /// Words and units of all results.
@@ -243,26 +292,22 @@ impl Results {
     }
 }
 
-impl EvaluationRecord {
-    fn new(evaluation: &Evaluation, result: Option<PoolPlace>, verdict: u32) -> Self {
-        let nowhere = PoolPlace {
-            word: NOWHERE,
-            unit: NOWHERE,
-        };
-        let expected = evaluation.expected.unwrap_or(nowhere);
-        let result = result.unwrap_or(nowhere);
-        EvaluationRecord {
-            words: evaluation.arguments.word,
-            units: evaluation.arguments.unit,
-            verdict,
-            wants_hash: evaluation.hash.into(),
+impl From<&PairPlace> for PairRecord {
+    fn from(pair: &PairPlace) -> Self {
+        let expected = pair.expected.unwrap_or(NO_PLACE);
+        PairRecord {
+            words: pair.arguments.word,
+            units: pair.arguments.unit,
             expected_word: expected.word,
             expected_unit: expected.unit,
-            result_word: result.word,
-            result_unit: result.unit,
         }
     }
 }
+
+const NO_PLACE: PoolPlace = PoolPlace {
+    word: NOWHERE,
+    unit: NOWHERE,
+};
 
 fn launch_error(reason: String) -> DeviceError {
     DeviceError::Launch {
@@ -271,50 +316,38 @@ fn launch_error(reason: String) -> DeviceError {
     }
 }
 
-/// Splits the evaluations into segments of one program each, in their order. Rejects evaluations that name a program
-/// or a place that does not exist.
-fn segments<D: Device>(
+/// A span with its program's description. Rejects one that names a program or a place that does not exist.
+fn described<'s, D: Device>(
     programs: &Programs<D>,
     arguments: &Arguments<D>,
-    evaluations: &[Evaluation],
-) -> Result<Vec<Segment>, DeviceError> {
-    let end = arguments.end();
-    let past = |place: PoolPlace, words: u32, units: u32| {
-        place.word as usize + words as usize > end.word as usize
-            || place.unit as usize + units as usize > end.unit as usize
+    span: &'s Span,
+) -> Result<Described<'s>, DeviceError> {
+    let Some(description) = programs.descriptions().get(span.program as usize).copied() else {
+        let count = programs.len();
+        let program = span.program;
+        return Err(launch_error(format!(
+            "a span is of program {program} of {count}"
+        )));
     };
-    let grid = Representation::Grid.units();
-    let mut segments = Vec::new();
-    let mut start = 0;
-    for of_program in evaluations.chunk_by(|a, b| a.program == b.program) {
-        let program = of_program[0].program;
-        let Some(description) = programs.descriptions().get(program as usize).copied() else {
-            let count = programs.len();
-            return Err(launch_error(format!(
-                "evaluation {start} is of program {program} of {count}"
-            )));
-        };
-        let is_past = |evaluation: &Evaluation| {
-            past(evaluation.arguments, description.words, description.units)
-                || evaluation
-                    .expected
-                    .is_some_and(|place| past(place, 1, grid))
-        };
-        if let Some(at) = of_program.iter().position(is_past) {
-            return Err(launch_error(format!(
-                "evaluation {} takes what lies past the arguments' end",
-                start as usize + at
-            )));
-        }
-        let evaluations = start..start + of_program.len() as u32;
-        start = evaluations.end;
-        segments.push(Segment {
-            program,
-            description,
-            evaluations,
-        });
+    let end = arguments.end();
+    let fits = |place: PoolPlace, words: u32, units: u32| {
+        place.word as usize + words as usize <= end.word as usize
+            && place.unit as usize + units as usize <= end.unit as usize
+    };
+    let there = |pair: &PairPlace| {
+        let grid = Representation::Grid.units();
+        fits(pair.arguments, description.words, description.units)
+            && pair.expected.is_none_or(|place| fits(place, 1, grid))
+    };
+    let pairs = span.pairs.start as usize..span.pairs.end as usize;
+    match arguments.places.get(pairs) {
+        Some(places) if places.iter().all(there) => Ok(Described { span, description }),
+        _ => Err(launch_error(format!(
+            "a span takes what lies past the arguments' end: pairs {:?} of {}",
+            span.pairs,
+            arguments.places.len()
+        ))),
     }
-    Ok(segments)
 }
 
 impl<D: Device> Engine<D> {
@@ -343,37 +376,47 @@ impl<D: Device> Engine<D> {
         &self.device
     }
 
-    /// Uploads arguments and expected grids to the device.
-    pub fn upload(&self, pool: &Pool) -> Result<Arguments<D>, DeviceError> {
+    /// Uploads a pool to the device, and where pairs lie in it.
+    pub fn upload(&self, pool: &Pool, pairs: &[PairPlace]) -> Result<Arguments<D>, DeviceError> {
+        let records: Vec<_> = pairs.iter().map(PairRecord::from).collect();
         Ok(Arguments {
             words: self.device_vec(pool.words())?,
             units: self.device_vec(pool.units())?,
+            records: self.device_vec(&records)?,
+            places: pairs.to_vec(),
         })
     }
 
-    /// Appends arguments and expected grids, and returns where the new ones start. Those already there keep their
-    /// places. An error adds nothing.
+    /// Appends a pool with its pairs, and returns the index of the first pair. Those already there keep theirs. An
+    /// error adds nothing.
     pub fn append(
         &self,
         arguments: &mut Arguments<D>,
         pool: &Pool,
-    ) -> Result<PoolPlace, DeviceError> {
-        let first = arguments.end();
+        pairs: &[PairPlace],
+    ) -> Result<u32, DeviceError> {
+        let (first, first_pair) = (arguments.end(), arguments.places.len());
         let ends = [
             first.word as usize + pool.words().len(),
             first.unit as usize + pool.units().len(),
+            first_pair + pairs.len(),
         ];
         if ends.iter().any(|end| *end > MAX_ELEMENTS) {
             return Err(launch_error(format!(
-                "arguments have more than {MAX_ELEMENTS} words or units"
+                "arguments have more than {MAX_ELEMENTS} words, units or pairs"
             )));
         }
-        // Commit only once both uploads have succeeded.
+        let places: Vec<_> = pairs.iter().map(|pair| pair.behind(first)).collect();
+        let records: Vec<_> = places.iter().map(PairRecord::from).collect();
+        // Commit only once all uploads have succeeded.
         let words = self.prepare_append(&mut arguments.words, pool.words())?;
         let units = self.prepare_append(&mut arguments.units, pool.units())?;
+        let records = self.prepare_append(&mut arguments.records, &records)?;
         arguments.words.commit(words);
         arguments.units.commit(units);
-        Ok(first)
+        arguments.records.commit(records);
+        arguments.places.extend(places);
+        Ok(first_pair as u32)
     }
 
     fn uploaded<T: Pod>(&self, values: &[T]) -> Result<D::Buffer, DeviceError> {
@@ -385,40 +428,30 @@ impl<D: Device> Engine<D> {
         Ok(buffer)
     }
 
-    /// Uploads evaluations, ready to be launched. Rejects evaluations that name a program or a place that does not
-    /// exist.
+    /// Uploads spans, ready to be launched. Rejects those that name a program or a place that does not exist.
     pub fn prepare(
         &self,
         programs: &Programs<D>,
         arguments: &Arguments<D>,
-        evaluations: &[Evaluation],
+        spans: &[Span],
     ) -> Result<Prepared<D>, DeviceError> {
-        let mut segments = segments(programs, arguments, evaluations)?;
-        let layout = ResultLayout::of(&segments, evaluations);
-        // Groups programs of one class, and within it the evaluations of one program, in a stable order. Callers
-        // mostly pass the evaluations of a program together, so there are few segments to sort.
-        segments.sort_by_key(|segment| (segment.class(), segment.program));
-        let mut records = Vec::with_capacity(evaluations.len());
-        for number in segments
+        let ends = spans
             .iter()
-            .flat_map(|segment| segment.evaluations.clone())
-        {
-            let result = layout.get(number as usize).map(|slot| slot.place);
-            records.push(EvaluationRecord::new(
-                &evaluations[number as usize],
-                result,
-                number,
-            ));
-        }
-
-        let mut works: Vec<WorkRecord> = Vec::new();
+            .map(|span| span.verdict as usize + span.pairs.len());
+        let count = ends.max().unwrap_or(0);
+        let spans = spans
+            .iter()
+            .map(|span| described(programs, arguments, span));
+        let mut spans = spans.collect::<Result<Vec<_>, _>>()?;
+        let layout = ResultLayout::of(&spans, count);
+        // Groups programs of one class, and within it the spans of one program, in a stable order. Callers mostly pass
+        // the spans of a program together, so there is little to sort.
+        spans.sort_by_key(|it| (it.class(), it.span.program));
+        let mut works: Vec<WorkRecord> = Vec::with_capacity(spans.len());
         let mut groups = Vec::new();
-        let mut at = 0;
-        for same_class in segments.chunk_by(|a, b| a.class() == b.class()) {
+        for same_class in spans.chunk_by(|a, b| a.class() == b.class()) {
             let first_work = works.len() as u32;
-            let pools = same_class
-                .iter()
-                .map(|segment| segment.description.pool_bytes);
+            let pools = same_class.iter().map(|it| it.description.pool_bytes);
             let pool_bytes = pools.max().unwrap_or_default();
             let has_arena = same_class[0].description.has_arena;
             let room = self.side_by_side(pool_bytes).ok_or_else(|| {
@@ -429,21 +462,23 @@ impl<D: Device> Engine<D> {
             })?;
             // Evaluations that jump would diverge, so a warp runs one at a time.
             let side_by_side = if has_arena { 1 } else { room };
-            for of_program in same_class.chunk_by(|a, b| a.program == b.program) {
-                let count: u32 = of_program
-                    .iter()
-                    .map(|segment| segment.evaluations.len() as u32)
-                    .sum();
-                let end = at + count;
-                while at < end {
-                    let count = side_by_side.min(end - at);
+            for Described { span, .. } in same_class {
+                let pairs = span.pairs.len() as u32;
+                // Works of much the same size.
+                let each = pairs.div_ceil(pairs.div_ceil(side_by_side).max(1)).max(1);
+                for at in (0..pairs).step_by(each as usize) {
+                    let verdict = span.verdict + at;
+                    let result = layout.get(verdict as usize);
+                    let result = result.map_or(NO_PLACE, |slot| slot.place);
                     works.push(WorkRecord {
-                        program: of_program[0].program,
-                        first: at,
-                        count,
-                        spare: 0,
+                        program: span.program,
+                        first: span.pairs.start + at,
+                        count: each.min(pairs - at),
+                        verdict,
+                        result_word: result.word,
+                        result_unit: result.unit,
+                        spare: [0; 2],
                     });
-                    at += count;
                 }
             }
             let mut group = LaunchGroup {
@@ -462,15 +497,13 @@ impl<D: Device> Engine<D> {
             groups.push(group);
         }
         let (words, units) = layout.len();
-        let verdicts = evaluations.len() * size_of::<VerdictRecord>();
         Ok(Prepared {
-            evaluations: self.uploaded(&records)?,
             works: self.uploaded(&works)?,
-            verdicts: self.device.allocate(verdicts.max(1))?,
+            verdicts: self.device.allocate(count.max(1))?,
             result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
             groups,
-            count: evaluations.len(),
+            count,
             layout,
         })
     }
@@ -536,13 +569,14 @@ impl<D: Device> Engine<D> {
                     constant_units: programs.constant_units(),
                     words: &arguments.words.buffer,
                     units: &arguments.units.buffer,
-                    evaluations: &prepared.evaluations,
+                    pairs: &arguments.records.buffer,
                     works: &prepared.works,
                     first_work: group.works.start,
                     work_count: works,
                     result_words: &prepared.result_words,
                     result_units: &prepared.result_units,
                     verdicts: &prepared.verdicts,
+                    taken: &arenas.taken,
                     pool_bytes: group.pool_bytes,
                     side_by_side: group.side_by_side,
                     arenas: &arenas.buffer,
@@ -554,11 +588,11 @@ impl<D: Device> Engine<D> {
         Ok(())
     }
 
-    /// Waits for the launch, and returns the verdicts in the order of the evaluations.
+    /// Waits for the launch, and returns the verdicts. One that no span has is meaningless.
     pub fn verdicts(&self, prepared: &Prepared<D>) -> Result<Vec<Verdict>, DeviceError> {
-        let mut written = vec![VerdictRecord::zeroed(); prepared.count];
+        let mut written = vec![Verdict::zeroed(); prepared.count];
         self.download(&prepared.verdicts, &mut written)?;
-        Ok(written.into_iter().map(Verdict::from).collect())
+        Ok(written)
     }
 
     /// Waits for the launch, and returns the requested results.
@@ -589,8 +623,9 @@ impl<D: Device> Engine<D> {
         pool: &Pool,
         evaluations: &[Evaluation],
     ) -> Result<(Vec<Verdict>, Results), DeviceError> {
-        let arguments = self.upload(pool)?;
-        let prepared = self.prepare(programs, &arguments, evaluations)?;
+        let (pairs, spans) = Evaluation::spans(evaluations);
+        let arguments = self.upload(pool, &pairs)?;
+        let prepared = self.prepare(programs, &arguments, &spans)?;
         self.launch(programs, &arguments, &prepared)?;
         Ok((self.verdicts(&prepared)?, self.results(&prepared)?))
     }

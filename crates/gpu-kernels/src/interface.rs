@@ -12,9 +12,10 @@
 //! words and one of units. An evaluation has a pool in the shared memory of its block: units upwards from an address,
 //! and words downwards from there, so that word `n` is the `n + 1`-th before the first unit.
 //!
-//! A launch has works, each of up to `MAX_SIDE_BY_SIDE` evaluations of one program; a warp takes one work
-//! after the other. For each evaluation it copies constants and arguments into the pool, runs the instructions, compares
-//! the result with the expected grid, copies it if requested, and writes a verdict.
+//! A launch has works, each of one program on up to `MAX_SIDE_BY_SIDE` pairs; a warp takes the work of its own number,
+//! then, as long as there are any, the next that no warp has taken. For each evaluation it copies constants and arguments
+//! into the pool, runs the instructions, compares the result with the expected grid, copies it if requested, and writes a
+//! verdict of one byte.
 //!
 //! The [`fingerprint`] is a hash of the header's whole text. An image carries the fingerprint of the header it was
 //! compiled with, and opening an image with another one fails: any change here, also of a comment, makes images stale.

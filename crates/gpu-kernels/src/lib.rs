@@ -23,10 +23,12 @@ mod program;
 mod verdict;
 
 pub use encode::{HostOnly, encode};
-pub use engine::{Arguments, Engine, Evaluation, LaunchConfig, Prepared, Programs, Results};
+pub use engine::{
+    Arguments, Engine, Evaluation, LaunchConfig, PairPlace, Prepared, Programs, Results, Span,
+};
 pub use interface::{
     BailOut, Representation, Structure, lane_operations, list_operations, operations,
 };
 pub use pool::{LANES, Pool, PoolPlace};
 pub use program::{Builder, DeviceProgram, Immediate, Label, TooLarge, ValueId};
-pub use verdict::{Verdict, hash};
+pub use verdict::Verdict;

@@ -1,21 +1,22 @@
 //! [`Launcher`]: the executor that evaluates programs on a device, a GPU or an emulated one.
 //!
 //! It has two lanes, each a stream of the device with its own buffers, so that one batch is copied while another is
-//! computed. A caching allocator reuses buffers. Programs and the values that they run on stay on the device under
-//! the numbers that the caller gives them (`launcher/resident.rs`), so an evaluation whose program and values are
-//! resident copies only some dozens of bytes.
+//! computed. A caching allocator reuses buffers. Programs and the pairs that they run on stay on the device under
+//! the numbers that the caller gives them (`launcher/resident.rs`), so that of a program and pairs that are resident only
+//! [which they are](Span) is copied, and a byte an evaluation back.
 
 mod resident;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gpu_kernels::device::caching::{CachingDevice, MemoryUsage};
 use gpu_kernels::device::{Device, DeviceError, Information, Memory, Unavailable};
 use gpu_kernels::{
-    DeviceProgram, Engine, Evaluation, LaunchConfig, Pool, PoolPlace, Prepared, Results, Verdict,
+    DeviceProgram, Engine, LaunchConfig, PairPlace, Pool, Prepared, Results, Span, Verdict,
 };
 
 use resident::Resident;
@@ -25,62 +26,35 @@ use crate::fleet::Executor;
 use crate::scheduler::Made;
 use crate::stages::Stages;
 
+/// Pairs, and the pool that has their values.
+#[derive(Debug, Clone, Default)]
+pub struct Pairs {
+    /// The values.
+    pub pool: Pool,
+    /// Where in it each pair lies.
+    pub places: Vec<PairPlace>,
+}
+
 /// Evaluations that are ready for a device, with a note of the caller.
 #[derive(Debug, Clone, Default)]
 pub struct Evaluations<N = ()> {
     /// Their programs, each with a number that names it in every batch.
     pub programs: Vec<(u64, Arc<DeviceProgram>)>,
-    /// Their arguments and expected grids, in pools. Each pool has a number that names it in every batch.
-    pub pools: Vec<(u64, Arc<Pool>)>,
-    /// The evaluations. `program` is an index into `programs`; the places of values are relative to the evaluation's
-    /// pool.
-    pub evaluations: Vec<Evaluation>,
-    /// The pool of each of them, as an index into `pools`.
-    pub pools_of: Vec<u32>,
-    /// How many of them, the last ones, are no items of the window, but tell something of its programs.
-    pub others: usize,
+    /// Their pairs, in groups. Each group has a number that names it in every batch.
+    pub pairs: Vec<(u64, Arc<Pairs>)>,
+    /// The evaluations, by index into `pairs`. Of a span `program` is an index into `programs`, and `pairs` are indices
+    /// within the group.
+    pub spans: Vec<(u32, Span)>,
+    /// The first of the verdicts that are no items of the window, but tell something of its programs.
+    pub others: u32,
     /// Returned with the answers.
     pub note: N,
 }
 
-impl<N> Evaluations<N> {
-    /// Joins all pools into one, and returns it with the evaluations, whose values are placed in it.
-    pub fn gathered(&self) -> (Pool, Vec<Evaluation>) {
-        let mut all = Pool::default();
-        let begins = self.pools.iter().map(|(_, pool)| Some(all.append(pool)));
-        let begins: Vec<_> = begins.collect();
-        let evaluations = self.evaluations.iter().zip(&self.pools_of);
-        let evaluations = evaluations.map(|(evaluation, pool)| {
-            let pool = begins.get(*pool as usize).copied().flatten();
-            with_pool_at(evaluation, pool)
-        });
-        (all, evaluations.collect())
-    }
-}
-
-/// An invalid place: preparing a launch refuses it.
-const INVALID_PLACE: PoolPlace = PoolPlace {
-    word: u32::MAX,
-    unit: u32::MAX,
-};
-
-/// The evaluation with its places moved to a pool that begins at `pool`.
-fn with_pool_at(evaluation: &Evaluation, pool: Option<PoolPlace>) -> Evaluation {
-    let there = |place: PoolPlace| {
-        pool.and_then(|first| place.behind(first))
-            .unwrap_or(INVALID_PLACE)
-    };
-    Evaluation {
-        arguments: there(evaluation.arguments),
-        expected: evaluation.expected.map(there),
-        ..*evaluation
-    }
-}
-
-/// The results of evaluations, in their order.
+/// The results of evaluations.
 #[derive(Debug)]
 pub struct Answers<N = ()> {
-    /// The verdicts.
+    /// The verdicts, where their spans say.
     pub verdicts: Vec<Verdict>,
     /// The results that were asked for.
     pub results: Results,
@@ -124,7 +98,8 @@ struct Launched<D: Device> {
     /// Recorded before the uploads, between uploads and launch, and after the launch.
     events: [D::Event; 3],
     footprint: u64,
-    others: usize,
+    /// Where the verdicts of its items are.
+    items: Vec<Range<u32>>,
 }
 
 impl From<DeviceError> for Failure {
@@ -242,11 +217,11 @@ impl<D: Device, N> Launcher<D, N> {
         let Lane { resident, engine } =
             lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
         let began = engine.device().record()?;
-        let evaluations = resident.load(engine, batch)?;
+        let spans = resident.load(engine, batch)?;
         // Resident data is not counted as memory of items.
         let before = engine.device().memory_usage().in_use;
         let (programs, arguments) = resident.loaded()?;
-        let prepared = engine.prepare(programs, arguments, &evaluations)?;
+        let prepared = engine.prepare(programs, arguments, &spans)?;
         let after = engine.device().memory_usage().in_use;
         let uploaded = engine.device().record()?;
         engine.launch(programs, arguments, &prepared)?;
@@ -256,7 +231,11 @@ impl<D: Device, N> Launcher<D, N> {
             prepared,
             events: [began, uploaded, launched],
             footprint: after.saturating_sub(before),
-            others: batch.others,
+            items: spans
+                .iter()
+                .filter(|span| span.verdict < batch.others)
+                .map(|span| span.verdict..span.verdict + span.pairs.len() as u32)
+                .collect(),
         })
     }
 
@@ -283,7 +262,7 @@ where
     }
 
     fn begin(&mut self, batch: Evaluations<N>) -> Result<Begun<D, N>, Failure> {
-        let launched = if batch.evaluations.is_empty() {
+        let launched = if batch.spans.is_empty() {
             None
         } else {
             let lane = self.next % self.lanes.len().max(1);
@@ -325,16 +304,20 @@ where
             download: downloads.elapsed(),
         };
         let Launched {
-            footprint, others, ..
-        } = launched;
-        let items = &answers.verdicts[..answers.verdicts.len() - others];
-        let is_done = |verdict: &&Verdict| matches!(verdict, Verdict::Done { .. });
+            footprint, items, ..
+        } = &launched;
+        let footprint = *footprint;
+        let verdicts =
+            |items: &Range<u32>| &answers.verdicts[items.start as usize..items.end as usize];
+        let tried = items.iter().map(Range::len).sum::<usize>() as u64;
+        let done = items.iter().flat_map(verdicts).filter(|it| it.is_done());
+        let answered = done.count() as u64;
         // Free the batch's memory before measuring free memory.
         drop(launched);
         let made = Made {
             stages,
-            tried: items.len() as u64,
-            answered: items.iter().filter(is_done).count() as u64,
+            tried,
+            answered,
             footprint,
             free: self.free_memory(),
             memory: lane.engine.device().memory_usage(),

@@ -10,7 +10,8 @@ use arc_tasks::builtin;
 use gpu_kernels::device::Device;
 use gpu_kernels::device::caching::CachingDevice;
 use gpu_kernels::{
-    Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs, Representation, Verdict, encode,
+    Arguments, DeviceProgram, Engine, Evaluation, PairPlace, Pool, Programs, Representation,
+    Verdict, encode,
 };
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
 use gpu_sim::open;
@@ -44,7 +45,6 @@ fn evaluations(of: &[(DeviceProgram, Grid)], count: usize, pool: &mut Pool) -> V
         arguments: pool.push_grid(input).unwrap(),
         expected: None,
         fetch: true,
-        hash: false,
     })
     .collect()
 }
@@ -54,21 +54,28 @@ fn loaded<D: Device>(engine: &Engine<D>, of: &[(DeviceProgram, Grid)]) -> Progra
     engine.load(&programs).unwrap()
 }
 
-/// The results of the evaluations, each with its verdict.
+/// Uploads the evaluations' pairs.
+fn upload<D: Device>(engine: &Engine<D>, pool: &Pool, of: &[Evaluation]) -> Arguments<D> {
+    let (pairs, _) = Evaluation::spans(of);
+    engine.upload(pool, &pairs).unwrap()
+}
+
+/// The results of the evaluations, whose pairs are the first of the arguments, each with its verdict.
 fn results<D: Device>(
     engine: &Engine<D>,
     programs: &Programs<D>,
     arguments: &Arguments<D>,
     evaluations: &[Evaluation],
 ) -> Vec<(Verdict, Option<arc_dsl::Value>)> {
-    let prepared = engine.prepare(programs, arguments, evaluations).unwrap();
+    let (_, spans) = Evaluation::spans(evaluations);
+    let prepared = engine.prepare(programs, arguments, &spans).unwrap();
     engine.launch(programs, arguments, &prepared).unwrap();
     let verdicts = engine.verdicts(&prepared).unwrap();
     let results = engine.results(&prepared).unwrap();
     let all = verdicts.into_iter().enumerate();
     all.map(|(at, verdict)| {
-        let is_done = matches!(verdict, Verdict::Done { .. });
-        (verdict, is_done.then(|| results.value(at)).flatten())
+        let value = verdict.is_done().then(|| results.value(at));
+        (verdict, value.flatten())
     })
     .collect()
 }
@@ -80,21 +87,23 @@ fn arguments_that_come_in_parts_are_those_that_come_at_once() {
     let programs = loaded(&engine, &of);
     let mut pool = Pool::default();
     let all = evaluations(&of, 60, &mut pool);
-    let at_once = engine.upload(&pool).unwrap();
+    let at_once = upload(&engine, &pool, &all);
     let expected = results(&engine, &programs, &at_once, &all);
     for part in [1, 7, 59] {
-        let mut arguments = engine.upload(&Pool::default()).unwrap();
+        let mut arguments = engine.upload(&Pool::default(), &[]).unwrap();
         let mut so_far = Vec::new();
         for chunk in all.chunks(part) {
             let mut pool = Pool::default();
             let inputs = chunk.iter().map(|one| &of[one.program as usize].1);
-            let places: Vec<_> = inputs.map(|input| pool.push_grid(input).unwrap()).collect();
-            let first = engine.append(&mut arguments, &pool).unwrap();
-            let placed = chunk.iter().zip(places);
-            so_far.extend(placed.map(|(one, place)| Evaluation {
-                arguments: place.behind(first).unwrap(),
-                ..*one
-            }));
+            let pairs: Vec<_> = inputs
+                .map(|input| PairPlace {
+                    arguments: pool.push_grid(input).unwrap(),
+                    expected: None,
+                })
+                .collect();
+            let first = engine.append(&mut arguments, &pool, &pairs).unwrap();
+            assert_eq!(first as usize, so_far.len());
+            so_far.extend_from_slice(chunk);
             if so_far.len() % 3 == 0 {
                 let found = results(&engine, &programs, &arguments, &so_far);
                 assert_eq!(found, expected[..found.len()]);
@@ -117,7 +126,7 @@ fn launches_share_their_arenas() {
     let programs = loaded(&engine, &of);
     let mut pool = Pool::default();
     let all = evaluations(&of, 100, &mut pool);
-    let arguments = engine.upload(&pool).unwrap();
+    let arguments = upload(&engine, &pool, &all);
     let expected = results(&engine, &programs, &arguments, &all);
     let usage = engine.device().memory_usage();
     for count in [1, 30, 100, 7] {
@@ -142,13 +151,13 @@ fn with_little_memory_warps_take_turns_with_arenas() {
     let all = evaluations(&of, 40, &mut pool);
     let expected = {
         let programs = loaded(&plenty, &of);
-        let arguments = plenty.upload(&pool).unwrap();
+        let arguments = upload(&plenty, &pool, &all);
         results(&plenty, &programs, &arguments, &all)
     };
     for bytes in [400_000, 1_000_000, 4_000_000] {
         let engine = Engine::new(device(bytes));
         let programs = loaded(&engine, &of);
-        let arguments = engine.upload(&pool).unwrap();
+        let arguments = upload(&engine, &pool, &all);
         let found = results(&engine, &programs, &arguments, &all);
         assert_eq!(found, expected, "in {bytes} bytes");
     }
@@ -180,7 +189,6 @@ fn ten_thousand_launches_of_programs_show_no_growth() {
             arguments: pool.push_grid(&grid).unwrap(),
             expected: None,
             fetch: true,
-            hash: false,
         };
         let (_, results) = engine.run(&programs, &pool, &[evaluation]).unwrap();
         let (height, width) = match number % 2 {

@@ -51,15 +51,14 @@ fn results(
                 arguments: pool.push_grid(&input).unwrap(),
                 expected: None,
                 fetch: true,
-                hash: false,
             });
         }
     }
     let (verdicts, results) = engine.run(programs, &pool, &evaluations).unwrap();
     let all = verdicts.into_iter().enumerate();
     all.map(|(number, verdict)| {
-        let done = matches!(verdict, Verdict::Done { .. });
-        (verdict, done.then(|| results.value(number)).flatten())
+        let value = verdict.is_done().then(|| results.value(number));
+        (verdict, value.flatten())
     })
     .collect()
 }

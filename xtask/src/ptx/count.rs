@@ -365,7 +365,6 @@ fn evaluated(
                 arguments,
                 expected,
                 fetch: false,
-                hash: false,
             });
         }
     }

@@ -11,7 +11,7 @@ use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::interface::{BailOut, ElementKind, Representation};
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
-use gpu_kernels::{Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, ValueId, Verdict};
+use gpu_kernels::{Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, ValueId};
 
 use super::{Tally, unused_argument};
 
@@ -512,19 +512,18 @@ pub fn check_lists<D: Device>(
             arguments,
             expected: None,
             fetch: true,
-            hash: false,
         })
         .collect();
     let loaded = engine.load(&programs)?;
     let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
     for (number, (case, verdict)) in cases.into_iter().zip(verdicts).enumerate() {
-        let found = match verdict {
-            Verdict::BailedOut { reason, .. } if case.reasons.contains(&reason) => {
+        let found = match verdict.ended() {
+            Err(reason) if case.reasons.contains(&reason) => {
                 tally.bails_out(reason, case.expected.is_none());
                 continue;
             }
-            Verdict::BailedOut { reason, .. } => format!("bails out: {reason}"),
-            Verdict::Done { .. } => {
+            Err(reason) => format!("bails out: {reason}"),
+            Ok(_) => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
                 if case.expected.as_ref() == Some(&found) && results.is_clean(number) {
                     tally.same += 1;

@@ -150,7 +150,6 @@ impl Batch {
             arguments,
             expected: given,
             fetch: true,
-            hash: true,
         });
         self.cases.push(BatchCase {
             case,
@@ -187,7 +186,7 @@ impl Batch {
         let evaluations = &self.evaluations[part.clone()];
         let (verdicts, results) = engine.run(&loaded, &self.pool, evaluations)?;
         let ended = |(number, (verdict, case)): (usize, (Verdict, &BatchCase))| {
-            if let Verdict::BailedOut { reason, .. } = verdict {
+            if let Err(reason) = verdict.ended() {
                 return DeviceResult::BailedOut(reason);
             }
             let found = results.value(number).unwrap_or(Value::Nothing);

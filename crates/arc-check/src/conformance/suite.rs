@@ -9,7 +9,7 @@ use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
-use gpu_kernels::{BailOut, Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, Verdict};
+use gpu_kernels::{BailOut, Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool};
 
 use crate::agreement::grid;
 
@@ -439,13 +439,12 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Tally, Failur
                 arguments: arguments.map_err(|reason| Failure::NotMade(reason.to_string()))?,
                 expected: None,
                 fetch: true,
-                hash: false,
             });
             let made = Grid::filled(1 + place, 32, colour as i8);
             expected.push(
                 (fits + 1 == WIDTHS.len())
                     .then_some(made)
-                    .ok_or(1 + fits as u16),
+                    .ok_or(BailOut::Grid),
             );
         }
     }
@@ -453,14 +452,8 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Tally, Failur
     let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
     let mut tally = Tally::default();
     for (number, (verdict, expected)) in verdicts.into_iter().zip(expected).enumerate() {
-        let found = match verdict {
-            Verdict::Done { .. } => results.grid(number).ok_or(0),
-            Verdict::BailedOut {
-                reason: BailOut::Grid,
-                instruction,
-            } => Err(instruction),
-            Verdict::BailedOut { .. } => Err(0),
-        };
+        let grid = |_| results.grid(number).ok_or(BailOut::Undefined);
+        let found = verdict.ended().and_then(grid);
         match (found == expected, &expected) {
             (true, Ok(_)) => tally.same += 1,
             (true, Err(_)) => tally.bails_out(BailOut::Grid, false),

@@ -38,7 +38,7 @@ pub(crate) fn cases() -> Vec<Case> {
             .with("devices=3")
             .logs(kernels_ran),
         case("a run in little memory", whole)
-            .with("bytes=4M")
+            .with("bytes=1M")
             .logs(many_kernels_ran),
         case("a run in hardly any memory", whole)
             .with("bytes=120k")

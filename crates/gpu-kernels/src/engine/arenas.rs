@@ -1,4 +1,5 @@
-//! [`Arenas`]: device memory for the elements of lists, one arena for each warp that runs at a time.
+//! [`Arenas`]: device memory that launches share: for the elements of lists an arena for each warp that runs at a time,
+//! and the counter of works.
 
 use super::Engine;
 use crate::device::{Device, DeviceError};
@@ -17,6 +18,8 @@ pub(super) struct Arenas<B> {
     pub(super) buffer: B,
     /// The number of arenas, one per warp.
     pub(super) warps: u32,
+    /// The counter of the works that warps have taken, 0 between launches.
+    pub(super) taken: B,
 }
 
 impl<D: Device> Engine<D> {
@@ -44,7 +47,12 @@ impl<D: Device> Engine<D> {
                 Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,
                 Err(error) => return Err(error),
                 Ok(buffer) => {
-                    *held = Some(Arenas { buffer, warps });
+                    let taken = self.uploaded(&[0_u32])?;
+                    *held = Some(Arenas {
+                        buffer,
+                        warps,
+                        taken,
+                    });
                     return Ok(());
                 }
             }

@@ -1,6 +1,6 @@
 //! Numbers that both sides count with.
 
-use super::words::{immediate, status};
+use super::words::{immediate, verdict};
 use super::{Constant, ElementKind, about, lane_operations};
 
 macro_rules! constants {
@@ -80,34 +80,7 @@ constants! {
     /// Words of an evaluation's arena: 64 KB.
     pub(crate) const ARENA_WORDS: u32 = 1 << 14;
     /// Bits of a bail-out's code.
-    pub(crate) const BAIL_OUT_BITS: u32 = status::BAIL_OUT.width;
+    pub(crate) const BAIL_OUT_BITS: u32 = verdict::BAIL_OUT.width;
     /// What stands for no place in the launch's buffers.
     pub(crate) const NOWHERE: u32 = u32::MAX;
-    /// Of a grid's hash: what the number of a row, counted from 1, is multiplied by to begin the
-    /// row's chain for the lower half. The two chains share no constant: with one of them, planes
-    /// that are swapped cancel out.
-    pub(crate) const HASH_LOW_BEGIN: u32 = 0x9e37_79b9;
-    /// By how many bits the chain of the lower half is rotated for each plane.
-    pub(crate) const HASH_LOW_ROTATION: u32 = 15;
-    /// What it is multiplied by for each plane.
-    pub(crate) const HASH_LOW_MULTIPLIER: u32 = 0xcc9e_2d51;
-    /// What the size's word is multiplied by for the lower half.
-    pub(crate) const HASH_LOW_SIZE: u32 = 0x846c_a68b;
-    /// What `HASH_LOW_BEGIN` is for the lower half, for the upper one.
-    pub(crate) const HASH_HIGH_BEGIN: u32 = 0x7feb_352d;
-    /// What `HASH_LOW_ROTATION` is for the lower half, for the upper one.
-    pub(crate) const HASH_HIGH_ROTATION: u32 = 13;
-    /// What `HASH_LOW_MULTIPLIER` is for the lower half, for the upper one.
-    pub(crate) const HASH_HIGH_MULTIPLIER: u32 = 0x1b87_3593;
-    /// What `HASH_LOW_SIZE` is for the lower half, for the upper one.
-    pub(crate) const HASH_HIGH_SIZE: u32 = 0x2c1b_3c6d;
-    /// The finish of a chain, which is that of `MurmurHash3` (Appleby, public domain), whose
-    /// constants are known to avalanche: by how many bits its first and its last step shift.
-    pub(crate) const HASH_FINISH_OUTER: u32 = 16;
-    /// By how many bits its second step shifts.
-    pub(crate) const HASH_FINISH_INNER: u32 = 13;
-    /// What it is multiplied by after the first step.
-    pub(crate) const HASH_FINISH_FIRST: u32 = 0x85eb_ca6b;
-    /// What it is multiplied by after the second step.
-    pub(crate) const HASH_FINISH_SECOND: u32 = 0xc2b2_ae35;
 }

@@ -111,8 +111,8 @@ launches! {
         words: from uint32_t,
         /// Units of arguments and of expected grids, by rows.
         units: from uint4,
-        /// The evaluations.
-        evaluations: from EvaluationRecord,
+        /// The pairs.
+        pairs: from PairRecord,
         /// The works, those of other launches among them.
         works: from WorkRecord,
         /// The launch's first work.
@@ -123,8 +123,10 @@ launches! {
         result_words: to uint32_t,
         /// Units of results, by rows.
         result_units: to uint4,
-        /// The verdicts.
-        verdicts: to VerdictRecord,
+        /// The verdicts, each a `VerdictByte`.
+        verdicts: to uint8_t,
+        /// How many works the launch's warps have taken beside their first ones: 0 before a launch and behind it.
+        taken: to uint32_t,
         /// Bytes of the largest pool, a multiple of `UNIT_BYTES`.
         pool_bytes: number,
         /// How many pools a warp has, one for each evaluation side by side: from 1 to

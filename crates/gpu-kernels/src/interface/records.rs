@@ -113,49 +113,36 @@ records! {
         spare: u32,
     }
 
-    /// One evaluation of a program. `NOWHERE` stands for what is not there.
-    EvaluationRecord, aligned to 16 {
-        /// First word of its arguments, which lie one after the other.
+    /// The arguments of an evaluation, and the grid that its result is compared with. `NOWHERE` stands for
+    /// what is not there.
+    PairRecord, aligned to 16 {
+        /// First word of the arguments, which lie one after the other.
         words: u32,
-        /// First unit of its arguments.
+        /// Their first unit.
         units: u32,
-        /// Its index among the verdicts.
-        verdict: u32,
-        /// 1 where the verdict is to have the hash of a result that is a grid; else 0.
-        wants_hash: u32,
-        /// Word of the expected grid, among the arguments.
+        /// Word of the expected grid.
         expected_word: u32,
         /// First unit of the expected grid.
         expected_unit: u32,
-        /// Where the result's word is to go.
-        result_word: u32,
-        /// Where the result's first unit is to go.
-        result_unit: u32,
     }
 
-    /// Evaluations of one program that a warp makes side by side, so that each instruction is
-    /// fetched once for all of them.
+    /// Evaluations of one program on pairs one after the other that a warp makes side by side, so that
+    /// each instruction is fetched once for all of them.
     WorkRecord, aligned to 16 {
         /// The program.
         program: u32,
-        /// The first of the evaluations.
+        /// The first of the pairs.
         first: u32,
         /// How many they are, at most `side_by_side` of the launch.
         count: u32,
+        /// The index of the first evaluation's verdict; the others follow it.
+        verdict: u32,
+        /// Where the first result's word is to go, which the others follow; `NOWHERE` where no result is wanted.
+        result_word: u32,
+        /// Where the first result's first unit is to go, which the others follow.
+        result_unit: u32,
         /// Not read.
-        spare: u32,
-    }
-
-    /// What came of an evaluation.
-    VerdictRecord, aligned to 16 {
-        /// A `Status`.
-        status: u32,
-        /// Cells of the result that are as expected; none where the sizes differ.
-        cells_right: u32,
-        /// The lower half of the result's hash.
-        hash_low: u32,
-        /// The upper half of the result's hash.
-        hash_high: u32,
+        spare: [u32; 2],
     }
 }
 

@@ -3,12 +3,11 @@
 use super::Enumeration;
 use super::codes::Representation;
 use super::constants::{PLANES, SIDE, UNIT_BYTES};
-use super::records::{EvaluationRecord, VerdictRecord, WorkRecord};
+use super::records::{PairRecord, WorkRecord};
 
-/// Bytes in device memory of an evaluation besides its values, if it is the only one of its work: the evaluation's
-/// record, the work's, and the verdict's.
-pub const EVALUATION_BYTES: u32 =
-    (size_of::<EvaluationRecord>() + size_of::<WorkRecord>() + size_of::<VerdictRecord>()) as u32;
+/// Bytes in device memory of an evaluation besides its values, if it is the only one of its work: the pair's record,
+/// the work's, and the verdict.
+pub const EVALUATION_BYTES: u32 = (size_of::<PairRecord>() + size_of::<WorkRecord>() + 1) as u32;
 
 impl Representation {
     /// Units that a value so represented has beside its word.

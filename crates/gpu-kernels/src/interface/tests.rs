@@ -185,7 +185,7 @@ fn fields_have_room_for_what_they_hold() {
     assert!(Structure::Frontiers.number() <= immediate);
     assert!(most(&mut Structure::ALL.iter().map(|s| s.number())) <= immediate);
     assert!(most(&mut Key::ALL.iter().map(|key| *key as u32)) <= words::immediate::KEY.mask());
-    let bail_out = words::status::BAIL_OUT;
+    let bail_out = words::verdict::BAIL_OUT;
     assert!(most(&mut BailOut::ALL.iter().map(|b| *b as u32)) <= bail_out.mask());
     // A word of a warp has the codes of all evaluations side by side.
     const { assert!(constants::MAX_SIDE_BY_SIDE * constants::BAIL_OUT_BITS <= u32::BITS) };

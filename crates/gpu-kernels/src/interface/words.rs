@@ -156,14 +156,10 @@ words! {
     }
 
     /// What came of an evaluation.
-    status: Status, 32 bits {
-        /// Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.
-        BAIL_OUT: number(0, 8);
+    verdict: VerdictByte, 8 bits {
+        /// Why the device bailed out, a `BailOut`; the other field is 0 then.
+        BAIL_OUT: number(0, 7);
         /// Whether the result is the expected grid.
-        RIGHT: flag(8);
-        /// Whether the result is a grid, so that there is a hash.
-        HASHED: flag(9);
-        /// The instruction, counted from 1, at which it bailed out.
-        INSTRUCTION: number(16, 16);
+        RIGHT: flag(7);
     }
 }

@@ -1,40 +1,41 @@
-//! [`Resident`]: programs and values that stay on a lane of a device, each identified by a number.
+//! [`Resident`]: programs and pairs that stay on a lane of a device, each program and each group of pairs identified by a
+//! number.
 
 use std::sync::Arc;
 
 use gpu_kernels::device::{Device, DeviceError};
-use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Pool, PoolPlace, Programs};
+use gpu_kernels::{Arguments, DeviceProgram, Engine, Programs, Span};
 use rustc_hash::FxHashMap;
 
-use super::{Evaluations, INVALID_PLACE, with_pool_at};
+use super::{Evaluations, Pairs};
 use crate::failure::Failure;
 
-/// The most programs, and the most pools, that stay; and the most bytes of each.
+/// The most programs, and the most groups of pairs, that stay; and the most bytes of each.
 pub(super) const MAX_ENTRIES: usize = 1 << 16;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The data that stays on a lane.
 pub(super) struct Resident<D: Device> {
-    programs: Table<Programs<D>, u32>,
-    values: Table<Arguments<D>, PoolPlace>,
+    programs: Table<Programs<D>>,
+    pairs: Table<Arguments<D>>,
 }
 
-/// A table on the device, and the place of each number's entry in it.
-struct Table<T, P> {
+/// A table on the device, and the first index of each number's entry in it.
+struct Table<T> {
     tables: Option<T>,
-    places: FxHashMap<u64, P>,
+    places: FxHashMap<u64, u32>,
 }
 
 impl<D: Device> Default for Resident<D> {
     fn default() -> Self {
         Self {
             programs: Table::new(),
-            values: Table::new(),
+            pairs: Table::new(),
         }
     }
 }
 
-impl<T, P: Copy> Table<T, P> {
+impl<T> Table<T> {
     fn new() -> Self {
         Self {
             tables: None,
@@ -65,7 +66,7 @@ impl<T, P: Copy> Table<T, P> {
     }
 
     /// The places of a batch's entries.
-    fn places_of<V>(&self, of_batch: &[(u64, V)]) -> Vec<Option<P>> {
+    fn places_of<V>(&self, of_batch: &[(u64, V)]) -> Vec<Option<u32>> {
         let all = of_batch.iter();
         all.map(|(number, _)| self.places.get(number).copied())
             .collect()
@@ -73,33 +74,50 @@ impl<T, P: Copy> Table<T, P> {
 }
 
 impl<D: Device> Resident<D> {
-    /// How many programs and pools stay.
+    /// How many programs and groups of pairs stay.
     #[cfg(test)]
     pub(super) fn counts(&self) -> (usize, usize) {
-        (self.programs.places.len(), self.values.places.len())
+        (self.programs.places.len(), self.pairs.places.len())
     }
 
-    /// Loads the programs and values of a batch that are not resident, and returns its evaluations with the places of
-    /// programs and values on the device.
+    /// Loads the programs and pairs of a batch that are not resident, and returns its spans by indices of programs and
+    /// pairs on the device: as one those of a program that follow each other there too.
     pub(super) fn load<N>(
         &mut self,
         engine: &Engine<D>,
         batch: &Evaluations<N>,
-    ) -> Result<Vec<Evaluation>, DeviceError> {
+    ) -> Result<Vec<Span>, Failure> {
         self.load_programs(engine, &batch.programs)?;
-        self.load_values(engine, &batch.pools)?;
+        self.load_pairs(engine, &batch.pairs)?;
         let programs = self.programs.places_of(&batch.programs);
-        let pools = self.values.places_of(&batch.pools);
-        let evaluations = batch.evaluations.iter().zip(&batch.pools_of);
-        let evaluations = evaluations.map(|(evaluation, pool)| {
-            let program = programs.get(evaluation.program as usize);
-            let pool = pools.get(*pool as usize).copied().flatten();
-            Evaluation {
-                program: program.copied().flatten().unwrap_or(u32::MAX),
-                ..with_pool_at(evaluation, pool)
+        let groups = self.pairs.places_of(&batch.pairs);
+        let placed = |(group, span): &(u32, Span)| {
+            let program = (*programs.get(span.program as usize)?)?;
+            let (_, pairs) = batch.pairs.get(*group as usize)?;
+            let first = (*groups.get(*group as usize)?)?;
+            (span.pairs.end as usize <= pairs.places.len()).then(|| Span {
+                program,
+                pairs: first + span.pairs.start..first + span.pairs.end,
+                ..span.clone()
+            })
+        };
+        let mut spans: Vec<Span> = Vec::with_capacity(batch.spans.len());
+        for span in &batch.spans {
+            let span = placed(span).ok_or_else(|| {
+                Failure::Failed("a span is of a program or pairs that are not there".to_owned())
+            })?;
+            match spans.last_mut() {
+                Some(last)
+                    if (last.program, last.fetch) == (span.program, span.fetch)
+                        && last.pairs.end == span.pairs.start
+                        && last.verdict + last.pairs.len() as u32 == span.verdict =>
+                {
+                    last.pairs.end = span.pairs.end;
+                }
+                _ => spans.push(span),
             }
-        });
-        Ok(evaluations.collect())
+        }
+        Ok(spans)
     }
 
     fn load_programs(
@@ -126,32 +144,31 @@ impl<D: Device> Resident<D> {
         Ok(())
     }
 
-    fn load_values(
+    fn load_pairs(
         &mut self,
         engine: &Engine<D>,
-        pools: &[(u64, Arc<Pool>)],
+        groups: &[(u64, Arc<Pairs>)],
     ) -> Result<(), DeviceError> {
-        let missing = self.values.missing(engine, pools, Arguments::bytes)?;
-        let Table { tables, places } = &mut self.values;
+        let missing = self.pairs.missing(engine, groups, Arguments::bytes)?;
+        let Table { tables, places } = &mut self.pairs;
         if missing.is_empty() && tables.is_some() {
             return Ok(());
         }
-        let mut all = Pool::default();
-        let begins: Vec<_> = missing
-            .iter()
-            .map(|(number, pool)| (*number, all.append(pool)))
-            .collect();
-        let first = if let Some(values) = tables {
-            engine.append(values, &all)?
+        let mut all = Pairs::default();
+        let mut firsts = Vec::with_capacity(missing.len());
+        for (number, group) in missing {
+            firsts.push((*number, all.places.len() as u32));
+            let first = all.pool.append(&group.pool);
+            all.places
+                .extend(group.places.iter().map(|pair| pair.behind(first)));
+        }
+        let first = if let Some(arguments) = tables {
+            engine.append(arguments, &all.pool, &all.places)?
         } else {
-            *tables = Some(engine.upload(&all)?);
-            PoolPlace::default()
+            *tables = Some(engine.upload(&all.pool, &all.places)?);
+            0
         };
-        // `append` checked that all places fit.
-        let begins = begins
-            .into_iter()
-            .map(|(number, place)| (number, place.behind(first).unwrap_or(INVALID_PLACE)));
-        places.extend(begins);
+        places.extend(firsts.iter().map(|(number, at)| (*number, first + at)));
         Ok(())
     }
 
@@ -161,14 +178,14 @@ impl<D: Device> Resident<D> {
             .programs
             .tables
             .as_ref()
-            .zip(self.values.tables.as_ref());
+            .zip(self.pairs.tables.as_ref());
         both.ok_or_else(|| Failure::Failed("nothing is loaded".to_owned()))
     }
 
     /// Waits for running work, then evicts everything, including the engine's arenas; returns whether there was
     /// anything.
     pub(super) fn evict(&mut self, engine: &Engine<D>) -> Result<bool, DeviceError> {
-        if self.programs.tables.is_none() && self.values.tables.is_none() {
+        if self.programs.tables.is_none() && self.pairs.tables.is_none() {
             return Ok(false);
         }
         engine.device().synchronize()?;

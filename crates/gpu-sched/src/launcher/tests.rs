@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use arc_dsl::{Grid, Interpreter, Limits, Primitive, Program, ProgramBuilder};
 use gpu_kernels::device::Device as _;
-use gpu_kernels::encode;
+use gpu_kernels::{PoolPlace, encode};
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
 use gpu_sim::faulty::{Call, Effect, FaultPlan, Faulty, Handle, InjectedFault, Outage};
 use gpu_sim::open;
@@ -76,24 +76,27 @@ impl Work {
             .map(|((_, program), number)| (number, Arc::clone(program)))
             .collect();
         let mut places = BTreeMap::new();
-        for item in items {
+        batch.others = (items.end - items.start) as u32;
+        for (verdict, item) in items.enumerate() {
             let item = item as usize;
-            let mut pool = Pool::default();
-            let arguments = pool.push_grid(&self.grids[item % 7]).unwrap();
-            let expected = pool.push_grid(&self.expected[item % 35]).unwrap();
-            let pools = &mut batch.pools;
-            let pool = *places.entry(item % 35).or_insert_with(|| {
-                pools.push((item as u64 % 35, Arc::new(pool)));
-                pools.len() as u32 - 1
+            let groups = &mut batch.pairs;
+            let group = *places.entry(item % 35).or_insert_with(|| {
+                let mut pool = Pool::default();
+                let pair = PairPlace {
+                    arguments: pool.push_grid(&self.grids[item % 7]).unwrap(),
+                    expected: Some(pool.push_grid(&self.expected[item % 35]).unwrap()),
+                };
+                let places = vec![pair];
+                groups.push((item as u64 % 35, Arc::new(Pairs { pool, places })));
+                groups.len() as u32 - 1
             });
-            batch.evaluations.push(Evaluation {
+            let span = Span {
                 program: (item % 5) as u32,
-                arguments,
-                expected: Some(expected),
+                pairs: 0..1,
+                verdict: verdict as u32,
                 fetch: true,
-                hash: false,
-            });
-            batch.pools_of.push(pool);
+            };
+            batch.spans.push((group, span));
         }
         batch
     }
@@ -101,10 +104,7 @@ impl Work {
     fn check(&self, items: Range<u64>, answers: &Answers) {
         assert_eq!(answers.verdicts.len() as u64, items.end - items.start);
         for (at, item) in items.enumerate() {
-            assert!(matches!(
-                answers.verdicts[at],
-                Verdict::Done { right: true, .. }
-            ));
+            assert_eq!(answers.verdicts[at].ended(), Ok(true));
             let grid = answers.results.grid(at).unwrap();
             assert_eq!(grid, self.expected[item as usize % 35], "item {item}");
         }
@@ -348,12 +348,21 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
 /// A batch of evaluations of the first program, each on its own grid, numbered from `first` on.
 fn of_own_grids(work: &Work, first: u64, count: u64) -> Evaluations {
     let mut batch = work.prepare(0..1);
-    let evaluation = batch.evaluations[0];
-    let pool = Arc::clone(&batch.pools[0].1);
-    batch.evaluations = vec![evaluation; count as usize];
-    batch.pools_of = (0..count as u32).collect();
-    batch.pools = (first..first + count)
-        .map(|number| (number, Arc::clone(&pool)))
+    let (_, span) = batch.spans[0].clone();
+    let pairs = Arc::clone(&batch.pairs[0].1);
+    let spans = (0..count as u32).map(|verdict| {
+        (
+            verdict,
+            Span {
+                verdict,
+                ..span.clone()
+            },
+        )
+    });
+    batch.spans = spans.collect();
+    batch.others = count as u32;
+    batch.pairs = (first..first + count)
+        .map(|number| (number, Arc::clone(&pairs)))
         .collect();
     batch
 }
@@ -399,8 +408,8 @@ fn what_stays_makes_room_for_what_is_needed() {
         let batch = of_own_grids(&work, round * 1000, 100);
         let (answers, _) = made(&mut launcher, batch);
         assert_eq!(answers.verdicts.len(), 100);
-        let right = |verdict: &Verdict| matches!(verdict, Verdict::Done { right: true, .. });
-        assert!(answers.verdicts.iter().all(right));
+        let mut verdicts = answers.verdicts.iter();
+        assert!(verdicts.all(|verdict| verdict.ended() == Ok(true)));
     }
     // What does not fit even alone is an error.
     let begun = launcher.begin(of_own_grids(&work, 0, 1000));
@@ -418,8 +427,7 @@ fn values_are_loaded_anew_where_there_are_too_many() {
     let mut launcher = launcher(Emulation::default().bytes);
     for round in 0..6 {
         let mut batch = of_own_grids(&work, round * 30_000, 30_000);
-        batch.evaluations.truncate(10);
-        batch.pools_of.truncate(10);
+        batch.spans.truncate(10);
         let (answers, _) = made(&mut launcher, batch);
         assert_eq!(answers.verdicts.len(), 10);
     }
@@ -431,8 +439,7 @@ fn values_are_loaded_anew_where_there_are_too_many() {
     launcher.clean_up();
     for count in [40_000, 40_000, 30_000, 30_000] {
         let mut batch = of_own_grids(&work, 0, count);
-        batch.evaluations.truncate(10);
-        batch.pools_of.truncate(10);
+        batch.spans.truncate(10);
         made(&mut launcher, batch);
     }
     for lane in &launcher.lanes {
@@ -446,14 +453,24 @@ fn evaluations_of_what_is_not_there_are_refused() {
         return;
     }
     let work = Work::new();
-    let mut launcher = launcher(Emulation::default().bytes);
-    let wrong: [fn(&mut Evaluations); 4] = [
-        |batch| batch.evaluations[3].program = 9,
-        |batch| batch.pools_of[3] = 9,
-        |batch| batch.evaluations[3].arguments.unit = u32::MAX,
-        |batch| batch.evaluations[3].expected = Some(INVALID_PLACE),
+    let wrong: [fn(&mut Evaluations); 5] = [
+        |batch| batch.spans[3].1.program = 9,
+        |batch| batch.spans[3].0 = 9,
+        |batch| batch.spans[3].1.pairs = 0..2,
+        |batch| {
+            Arc::make_mut(&mut batch.pairs[3].1).places[0]
+                .arguments
+                .unit = u32::MAX
+        },
+        |batch| {
+            Arc::make_mut(&mut batch.pairs[3].1).places[0].expected = Some(PoolPlace {
+                word: u32::MAX,
+                unit: 0,
+            })
+        },
     ];
     for wrong in wrong {
+        let mut launcher = launcher(Emulation::default().bytes);
         let mut batch = work.prepare(0..5);
         wrong(&mut batch);
         let begun = launcher.begin(batch);
@@ -462,14 +479,21 @@ fn evaluations_of_what_is_not_there_are_refused() {
 }
 
 #[test]
-fn pools_are_gathered_to_one() {
-    let work = Work::new();
-    let batch = work.prepare(3..80);
-    let (pool, evaluations) = batch.gathered();
-    for (item, evaluation) in (3_usize..80).zip(&evaluations) {
-        let input = pool.grid(evaluation.arguments).unwrap();
-        assert_eq!(input, work.grids[item % 7]);
-        let expected = pool.grid(evaluation.expected.unwrap()).unwrap();
-        assert_eq!(expected, work.expected[item % 35]);
+fn a_program_on_pairs_that_follow_each_other_is_one_span() {
+    if !is_there() {
+        return;
     }
+    let work = Work::new();
+    let mut batch = of_own_grids(&work, 0, 40);
+    // The second half is of another program, and one pair is left out of the first.
+    for (_, span) in &mut batch.spans[20..] {
+        span.program = 1;
+    }
+    batch.spans.remove(7);
+    let mut launcher = launcher(Emulation::default().bytes);
+    let Lane { resident, engine } = &mut launcher.lanes[0];
+    let spans = resident.load(engine, &batch).unwrap();
+    let whole = |span: &Span| (span.program, span.pairs.clone(), span.verdict);
+    let expected = [(0, 0..7, 0), (0, 8..20, 8), (1, 20..40, 20)];
+    assert!(spans.iter().map(whole).eq(expected));
 }

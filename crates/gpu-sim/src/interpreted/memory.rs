@@ -1,5 +1,6 @@
 //! Memory as a warp sees it: its address space, which bytes have been written, and by which lanes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::error::Violation;
@@ -113,6 +114,8 @@ pub(super) struct Interval {
 pub(super) struct Region {
     pub(super) content: Bytes,
     history: Vec<AccessHistory>,
+    /// By byte, for words of which a part was accessed alone: no byte is touched by an access to its neighbour.
+    histories_of_bytes: BTreeMap<usize, [AccessHistory; 4]>,
     read_only: bool,
     /// The range of bytes that the warp may access.
     pub(super) allowed: (usize, usize),
@@ -126,6 +129,7 @@ impl Region {
         Self {
             content,
             history,
+            histories_of_bytes: BTreeMap::new(),
             read_only,
             allowed: (0, length),
         }
@@ -135,6 +139,30 @@ impl Region {
     pub(super) fn mark_unwritten(&mut self) {
         self.content.mark_unwritten();
         self.history.fill(AccessHistory::default());
+        self.histories_of_bytes.clear();
+    }
+
+    /// Calls `record` with the history of each word, or byte, of an access.
+    fn record(
+        &mut self,
+        at: usize,
+        length: usize,
+        mut record: impl FnMut(&mut AccessHistory) -> Result<(), Violation>,
+    ) -> Result<(), Violation> {
+        for word in at / 4..(at + length).div_ceil(4) {
+            let of_word = &mut self.history[word];
+            if length < 4 {
+                let of_bytes = self.histories_of_bytes.entry(word).or_insert([*of_word; 4]);
+                of_bytes[at % 4..][..length]
+                    .iter_mut()
+                    .try_for_each(&mut record)?;
+            } else if let Some(of_bytes) = self.histories_of_bytes.get_mut(&word) {
+                of_bytes.iter_mut().try_for_each(&mut record)?;
+            } else {
+                record(of_word)?;
+            }
+        }
+        Ok(())
     }
 
     /// Fails if an access goes past the end or into another warp's part.
@@ -184,15 +212,16 @@ impl Region {
         if self.read_only {
             return Ok(at);
         }
-        for word in &mut self.history[at / 4..(at + length).div_ceil(4)] {
-            word.no_other_wrote(lane, time)?;
-            if word.read != time.now {
-                word.read_before |= word.read != 0 && word.read < time.warp;
-                word.read = time.now;
-                word.readers = 0;
+        self.record(at, length, |history| {
+            history.no_other_wrote(lane, time)?;
+            if history.read != time.now {
+                history.read_before |= history.read != 0 && history.read < time.warp;
+                history.read = time.now;
+                history.readers = 0;
             }
-            word.readers |= 1 << lane;
-        }
+            history.readers |= 1 << lane;
+            Ok(())
+        })?;
         Ok(at)
     }
 
@@ -212,21 +241,22 @@ impl Region {
         if atomic && !self.content.is_written(at, length) {
             return Err(Violation::UnwrittenMemory(at));
         }
-        for word in &mut self.history[at / 4..(at + length).div_ceil(4)] {
-            word.no_other_read(lane, time)?;
-            if !(atomic && word.atomic) {
-                word.no_other_wrote(lane, time)?;
+        self.record(at, length, |history| {
+            history.no_other_read(lane, time)?;
+            if !(atomic && history.atomic) {
+                history.no_other_wrote(lane, time)?;
             }
-            if word.written != time.now {
-                word.writers = 0;
+            if history.written != time.now {
+                history.writers = 0;
                 // A barrier lies between this and any earlier plain write of this warp.
-                word.atomic =
-                    atomic && (word.written == 0 || word.written >= time.warp || word.atomic);
-                word.written = time.now;
+                let before = history.written;
+                history.atomic = atomic && (before == 0 || before >= time.warp || history.atomic);
+                history.written = time.now;
             }
-            word.atomic &= atomic;
-            word.writers |= 1 << lane;
-        }
+            history.atomic &= atomic;
+            history.writers |= 1 << lane;
+            Ok(())
+        })?;
         Ok(at)
     }
 }

@@ -7,7 +7,7 @@ use arc_dsl::Grid;
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::{Device as _, DeviceError, Entry, Launch, open};
 use gpu_kernels::interface::{CopyArguments, EVALUATION_BYTES, ROW_BYTES, Representation};
-use gpu_kernels::{Engine, Evaluation, Pool, PoolPlace, Verdict, encode};
+use gpu_kernels::{Engine, Evaluation, Pool, PoolPlace, encode};
 
 use super::document::Cell;
 use super::measure::Load;
@@ -79,18 +79,18 @@ impl Clock {
                     arguments: place(&mut pool, &pair.input)?,
                     expected: expected.map(|grid| place(&mut pool, grid)).transpose()?,
                     fetch: true,
-                    hash: false,
                 });
             }
         }
         let engine = &self.0;
         let programs = engine.load(&[on_device])?;
-        let arguments = engine.upload(&pool)?;
-        let prepared = engine.prepare(&programs, &arguments, &evaluations)?;
+        let (pairs, spans) = Evaluation::spans(&evaluations);
+        let arguments = engine.upload(&pool, &pairs)?;
+        let prepared = engine.prepare(&programs, &arguments, &spans)?;
         engine.launch(&programs, &arguments, &prepared)?;
         let verdicts = engine.verdicts(&prepared)?;
-        let wrong = |verdict: &&Verdict| matches!(verdict, Verdict::Done { right: false, .. });
-        let wrong = verdicts.iter().filter(wrong).count();
+        let wrong = verdicts.iter().filter(|it| it.ended() == Ok(false));
+        let wrong = wrong.count();
         ensure!(wrong == 0, "{wrong} outputs are wrong");
         let timed = (0..turns).map(|_| engine.timed(&programs, &arguments, &prepared));
         let timed = timed.map(|time| Ok(time?.as_secs_f64()));

@@ -7,13 +7,15 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use arc_tasks::{MAX_SIDE, builtin};
 use gpu_kernels::device::{Device, DeviceError, DeviceKind, Information, Unavailable, open};
-use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Pool, Programs};
+use gpu_kernels::{Arguments, DeviceProgram, Engine, PairPlace, Programs, Span};
 use gpu_sched::Policy;
 use gpu_sched::launcher::Open;
+use gpu_sched::launcher::Pairs;
 
 use crate::run::devices::encoded;
 
@@ -127,9 +129,9 @@ fn search<D: Device>(device: D, items: u64, budget: Duration) -> Result<Option<B
 /// Built-in programs of all lengths, with their inputs.
 struct Sample {
     programs: Vec<DeviceProgram>,
-    /// The inputs and outputs of all programs, and the evaluations of each.
-    pool: Pool,
-    evaluations: Vec<Vec<Evaluation>>,
+    /// The inputs and outputs of all programs, and which of them are each program's.
+    pairs: Pairs,
+    pairs_of: Vec<Range<u32>>,
 }
 
 impl Sample {
@@ -137,8 +139,8 @@ impl Sample {
     fn new(shared_bytes: u32) -> Self {
         let mut sample = Self {
             programs: Vec::new(),
-            pool: Pool::default(),
-            evaluations: Vec::new(),
+            pairs: Pairs::default(),
+            pairs_of: Vec::new(),
         };
         let mut of_length = [0; usize::BITS as usize];
         for one in builtin::all() {
@@ -149,21 +151,19 @@ impl Sample {
             else {
                 continue;
             };
-            let pool = &mut sample.pool;
-            let evaluations = (0..INPUTS).filter_map(|index| {
+            let Pairs { pool, places } = &mut sample.pairs;
+            let first = places.len() as u32;
+            places.extend((0..INPUTS).filter_map(|index| {
                 let pair = one.pair(SEED, index, MAX_SIDE);
                 // Built-in inputs are no larger than grids of the data, so they fit on a device.
-                Some(Evaluation {
-                    program: sample.programs.len() as u32,
+                Some(PairPlace {
                     arguments: pool.push_grid(&pair.input).ok()?,
                     expected: pair.output.and_then(|grid| pool.push_grid(&grid).ok()),
-                    fetch: false,
-                    hash: false,
                 })
-            });
-            let evaluations: Vec<_> = evaluations.collect();
-            if !evaluations.is_empty() {
-                sample.evaluations.push(evaluations);
+            }));
+            let pairs = first..places.len() as u32;
+            if !pairs.is_empty() {
+                sample.pairs_of.push(pairs);
                 sample.programs.push(encoded);
                 *count += 1;
             }
@@ -172,13 +172,24 @@ impl Sample {
     }
 
     /// Evaluations evenly spread over its programs.
-    fn spread(&self, items: u64) -> Vec<Evaluation> {
-        let programs = self.evaluations.len();
-        let of = |item: usize| &self.evaluations[item % programs];
-        let items = 0..items as usize;
-        items
-            .map(|item| of(item)[item / programs % of(item).len()])
-            .collect()
+    fn spread(&self, items: u64) -> Vec<Span> {
+        let programs = self.pairs_of.len().max(1) as u64;
+        let (mut spans, mut verdict) = (Vec::new(), 0);
+        for (program, pairs) in (0..).zip(&self.pairs_of) {
+            let mut left = items / programs + u64::from(u64::from(program) < items % programs);
+            while left > 0 {
+                let count = (pairs.len() as u64).min(left) as u32;
+                spans.push(Span {
+                    program,
+                    pairs: pairs.start..pairs.start + count,
+                    verdict,
+                    fetch: false,
+                });
+                verdict += count;
+                left -= u64::from(count);
+            }
+        }
+        spans
     }
 }
 
@@ -186,21 +197,21 @@ impl Sample {
 struct Batch<D: Device> {
     programs: Programs<D>,
     arguments: Arguments<D>,
-    evaluations: Vec<Evaluation>,
+    spans: Vec<Span>,
 }
 
 impl<D: Device> Batch<D> {
     fn new(engine: &Engine<D>, sample: &Sample, items: u64) -> Result<Self, DeviceError> {
         Ok(Self {
             programs: engine.load(&sample.programs)?,
-            arguments: engine.upload(&sample.pool)?,
-            evaluations: sample.spread(items),
+            arguments: engine.upload(&sample.pairs.pool, &sample.pairs.places)?,
+            spans: sample.spread(items),
         })
     }
 
     /// The time of a launch in the engine's configuration.
     fn time(&self, engine: &Engine<D>) -> Result<Duration, DeviceError> {
-        let prepared = engine.prepare(&self.programs, &self.arguments, &self.evaluations)?;
+        let prepared = engine.prepare(&self.programs, &self.arguments, &self.spans)?;
         engine.timed(&self.programs, &self.arguments, &prepared)
     }
 }

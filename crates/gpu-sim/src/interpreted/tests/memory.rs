@@ -60,6 +60,27 @@ fn warps_have_parts_of_their_own() {
 }
 
 #[test]
+fn bytes_of_a_word_are_written_apart() {
+    let words: Vec<u32> = (0..64).collect();
+    let body = |by: u32| {
+        format!(
+            "\tshr.u32 %r4, %r1, {by};\n\tmul.wide.u32 %rd6, %r4, 1;
+\tadd.s64 %rd7, %rd1, %rd6;\n\tst.global.u8 [%rd7], %r1;\n\tmov.u32 %r3, 0;\n\tret;"
+        )
+    };
+    let found = run_with(&body(0), &words, 64, 0).unwrap();
+    let bytes = (0..64u8).collect::<Vec<_>>();
+    let expected = bytes
+        .chunks(4)
+        .map(|of| u32::from_le_bytes([of[0], of[1], of[2], of[3]]));
+    assert!(found.into_iter().take(16).eq(expected));
+    let found = run_with(&body(1), &words, 64, 0).unwrap_err();
+    assert!(found.contains("a race: lane 0 has written"), "{found}");
+    let found = run_with(&body(5), &words, 64, 0).unwrap_err();
+    assert!(found.contains("a race: "), "{found}");
+}
+
+#[test]
 fn atomic_accesses_do_not_race() {
     let body = "\tmov.u32 %r3, 0;
 \tsetp.ne.s32 %p1, %r1, 0;

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gpu_kernels::{BailOut, DeviceProgram, Evaluation, Verdict};
+use gpu_kernels::{BailOut, DeviceProgram, Span, Verdict};
 use gpu_sched::launcher::{Answers, Evaluations};
 use gpu_sched::{Activity, Costs, Failure, Keep, Stages};
 use rustc_hash::FxHashMap;
 
-use grids::{Grids, PairGrids};
+use grids::Grids;
 
 use super::unit::{Unit, units_of};
 use crate::batch::Batch;
@@ -33,32 +33,26 @@ pub(super) type Fleet = gpu_sched::Fleet<Prepared, Answers<Note>>;
 /// A window as a device is given it.
 pub(super) type Prepared = Evaluations<Note>;
 
-/// What is needed to read the answers of a window.
+/// What is needed to read the answers of a window, of which each evaluation has the verdict of its own number.
 #[derive(Debug)]
 pub(super) struct Note {
-    /// The first evaluation.
-    first: u64,
+    /// The evaluations.
+    window: Range<u64>,
     pub(super) began: Instant,
-    /// By evaluation; `None` if the host keeps it.
-    requests: Vec<Option<Request>>,
+    /// How many of them the host does not keep.
+    asked: usize,
+    /// Those with a pair that no device can hold, by number within the window, and why.
+    unfit: Vec<(usize, BailOut)>,
     /// Programs whose rounds are counted, until the first reader has learned from it.
     counted: Mutex<Vec<Counted>>,
 }
 
-/// An evaluation for a device.
-#[derive(Debug, Clone, Copy)]
-struct Request {
-    /// Its index in the answers, or why it is not in them.
-    place: Result<u32, BailOut>,
-    has_expected: bool,
-}
-
-/// An evaluation of which a device counts the rounds, and its index in the answers.
+/// Evaluations of which a device counts the rounds, and their places in the answers.
 #[derive(Debug)]
 struct Counted {
     program: u32,
     encoded: Arc<DeviceProgram>,
-    place: usize,
+    places: Range<usize>,
 }
 
 /// A program as devices run it, and so that they count its rounds, with their numbers.
@@ -77,11 +71,17 @@ pub(super) struct WindowAnswers {
 }
 
 impl WindowAnswers {
-    pub(super) fn new(answers: Answers<Note>, stages: &Stages) -> Self {
+    pub(super) fn new(mut answers: Answers<Note>, stages: &Stages) -> Self {
         let took = stages.prepare + stages.upload + stages.compute + stages.download;
-        let requests = answers.note.requests.iter().flatten().count();
+        let Note { unfit, asked, .. } = &answers.note;
+        for (at, reason) in unfit {
+            let missing = (at + 1).saturating_sub(answers.verdicts.len());
+            let nothing = std::iter::repeat_n(Verdict::from(Ok(false)), missing);
+            answers.verdicts.extend(nothing);
+            answers.verdicts[*at] = Err(*reason).into();
+        }
         Self {
-            share: took / requests.max(1) as u32,
+            share: took / (*asked).max(1) as u32,
             answers,
         }
     }
@@ -154,31 +154,30 @@ impl<'b> DeviceStage<'b> {
 
     /// Prepares a window: those of its evaluations that devices can run, and should. The host keeps the others.
     pub(super) fn prepare(&self, window: &Range<u64>, keep: Keep) -> (Prepared, Vec<Range<u64>>) {
-        let Range { start: first, end } = *window;
-        let count = (end - first) as usize;
+        let count = (window.end - window.start) as usize;
         let mut batch = Evaluations {
             note: Note {
-                first,
+                window: window.clone(),
                 began: Instant::now(),
-                requests: Vec::with_capacity(count),
+                asked: 0,
+                unfit: Vec::new(),
                 counted: Mutex::default(),
             },
             programs: Vec::new(),
-            pools: Vec::new(),
-            evaluations: Vec::with_capacity(count),
-            pools_of: Vec::with_capacity(count),
-            others: 0,
+            pairs: Vec::new(),
+            spans: Vec::new(),
+            others: count as u32,
         };
         let mut kept: Vec<Range<u64>> = Vec::new();
-        let (mut counted, mut to_count) = (Vec::new(), Vec::new());
+        let mut to_count = Vec::new();
         let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         let mean = lock(&self.costs).mean();
         let units = units_of(self.batch, window);
+        let mut begin = 0;
         for of_program in units.chunk_by(|a, b| a.program == b.program) {
             let index = of_program[0].program;
-            let requests = &mut batch.note.requests;
             let count = of_program.iter().map(|unit| unit.len).sum::<usize>();
-            let end = requests.len() + count;
+            let mut most = 0;
             if let Some(Encoded { program, counting }) = self.encoded(index) {
                 let (is_kept, uncounted) = {
                     let costs = lock(&self.costs);
@@ -191,109 +190,127 @@ impl<'b> DeviceStage<'b> {
                         programs.len() as u32 - 1
                     })
                 };
+                let uncounted = uncounted.min(count);
                 // Of a program that the host keeps the device counts the rounds first.
-                let most = if is_kept { uncounted } else { count };
+                most = if is_kept { uncounted } else { count };
                 let number = if most > 0 { place_of(&program) } else { 0 };
                 let counting = counting.as_ref().filter(|_| uncounted > 0).map(place_of);
-                let all = of_program.iter().flat_map(|unit| unit.places(self.batch));
-                for (at, (task, pair)) in all.take(most).enumerate() {
-                    let (number_of_pool, grids) = self.grids.of(task, pair);
-                    let PairGrids {
-                        input,
-                        expected,
-                        has_expected,
-                        pool,
-                    } = &*grids;
-                    let place = input.map(|arguments| {
-                        let pools = &mut batch.pools;
-                        let pool = *places.entry(number_of_pool).or_insert_with(|| {
-                            pools.push((number_of_pool, Arc::clone(pool)));
-                            pools.len() as u32 - 1
-                        });
-                        let evaluation = |program, fetch| Evaluation {
-                            program,
-                            arguments,
-                            expected: *expected,
-                            fetch,
-                            hash: false,
+                let mut left = most;
+                for (task, pairs) in of_program.iter().flat_map(|unit| unit.ranges(self.batch)) {
+                    if left == 0 {
+                        break;
+                    }
+                    let (number_of_task, of_task) = self.grids.of(task);
+                    let pairs = pairs.start..pairs.end.min(pairs.start + left);
+                    for alike in of_task.places[pairs].chunk_by(|a, b| a.is_ok() && b.is_ok()) {
+                        let at = most - left;
+                        left -= alike.len();
+                        let first = match alike[0] {
+                            Ok(first) => first,
+                            Err(reason) => {
+                                batch.note.unfit.push((begin + at, reason));
+                                continue;
+                            }
                         };
-                        if let Some(counting) = counting.filter(|_| at < uncounted) {
-                            counted.push((index, Arc::clone(&program.1)));
-                            to_count.push((evaluation(counting, true), pool));
+                        let groups = &mut batch.pairs;
+                        let group = *places.entry(number_of_task).or_insert_with(|| {
+                            groups.push((number_of_task, Arc::clone(&of_task.pairs)));
+                            groups.len() as u32 - 1
+                        });
+                        // They follow each other there too.
+                        let span = Span {
+                            program: number,
+                            pairs: first..first + alike.len() as u32,
+                            verdict: (begin + at) as u32,
+                            fetch: self.keep_outputs,
+                        };
+                        if let Some(copy) = counting.filter(|_| at < uncounted) {
+                            let end = span.pairs.end.min(first + (uncounted - at) as u32);
+                            let pairs = first..end;
+                            to_count.push((index, Arc::clone(&program.1), group, copy, pairs));
                         }
-                        let evaluations = &mut batch.evaluations;
-                        evaluations.push(evaluation(number, self.keep_outputs));
-                        batch.pools_of.push(pool);
-                        evaluations.len() as u32 - 1
-                    });
-                    requests.push(Some(Request {
-                        place,
-                        has_expected: *has_expected,
-                    }));
+                        batch.spans.push((group, span));
+                    }
                 }
-                lock(&self.costs).asked(index, uncounted.min(count));
+                lock(&self.costs).asked(index, uncounted);
             }
-            if requests.len() < end {
-                kept.push(first + requests.len() as u64..first + end as u64);
-                requests.resize(end, None);
+            batch.note.asked += most;
+            if most < count {
+                let first = window.start + begin as u64;
+                kept.push(first + most as u64..first + count as u64);
             }
+            begin += count;
         }
-        let places = batch.evaluations.len()..;
-        let counted = counted.into_iter().zip(places);
-        let counted = counted.map(|((program, encoded), place)| Counted {
-            program,
-            encoded,
-            place,
-        });
-        batch.note.counted = Mutex::new(counted.collect());
-        batch.others = to_count.len();
-        for (evaluation, pool) in to_count {
-            batch.evaluations.push(evaluation);
-            batch.pools_of.push(pool);
+        let mut verdict = batch.others;
+        let mut counted = Vec::with_capacity(to_count.len());
+        for (index, encoded, group, program, pairs) in to_count {
+            let places = verdict as usize..verdict as usize + pairs.len();
+            let span = Span {
+                program,
+                pairs,
+                verdict,
+                fetch: true,
+            };
+            verdict = places.end as u32;
+            batch.spans.push((group, span));
+            counted.push(Counted {
+                program: index,
+                encoded,
+                places,
+            });
         }
+        batch.note.counted = Mutex::new(counted);
         (batch, kept)
     }
 
     /// Learns from the rounds that a device has counted.
     fn learn_rounds(&self, answers: &Answers<Note>) {
-        for one in std::mem::take(&mut *lock(&answers.note.counted)) {
-            let is_done = matches!(answers.verdicts[one.place], Verdict::Done { .. });
-            let left = answers.results.value(one.place).filter(|_| is_done);
-            if let Some(rounds) = left.and_then(|left| one.encoded.rounds(&left)) {
-                lock(&self.costs).count(one.program, rounds.into());
+        for of_span in std::mem::take(&mut *lock(&answers.note.counted)) {
+            let done = of_span.places.filter(|at| answers.verdicts[*at].is_done());
+            for left in done.filter_map(|at| answers.results.value(at)) {
+                if let Some(rounds) = of_span.encoded.rounds(&left) {
+                    lock(&self.costs).count(of_span.program, rounds.into());
+                }
             }
         }
     }
 
-    /// The answers for these units, which begin with the evaluation `first`; `None` for what a device passes on.
+    /// The answers for these units, which begin with the evaluation `first`; `None` for what a device passes on. The
+    /// device has compared with the expected grids; here verdicts become outcomes.
     pub(super) fn read(
         &self,
         window: &WindowAnswers,
         units: &[Unit],
         first: u64,
     ) -> Vec<Option<Answer>> {
-        let Note {
-            first: of_window,
-            requests,
-            ..
-        } = &window.answers.note;
+        let Answers {
+            verdicts,
+            results,
+            note,
+        } = &window.answers;
         self.learn_rounds(&window.answers);
-        let mut requests = requests[(first - of_window) as usize..].iter();
         let mut bail_outs: BTreeMap<BailOut, u64> = BTreeMap::new();
-        let mut all = Vec::new();
+        let mut at = (first - note.window.start) as usize;
+        let mut all = Vec::with_capacity(units.iter().map(|unit| unit.len).sum());
         for unit in units {
-            let (mut tried, mut bailed_out) = (0, 0);
-            all.extend(requests.by_ref().take(unit.len).map(|request| {
-                let answer = self.answer(&(*request)?, &window.answers);
-                tried += 1;
-                let Err(reason) = answer else {
-                    return answer.ok();
-                };
-                bailed_out += 1;
-                *bail_outs.entry(reason).or_default() += 1;
-                None
+            let mut bailed_out = 0;
+            all.extend(unit.pairs(self.batch).map(|(_, pair)| {
+                let answer = verdicts[at].ended().and_then(|right| {
+                    let output = self.keep_outputs.then(|| results.value(at));
+                    Ok(Answer {
+                        outcome: Outcome::compare(pair.output.as_ref(), |_| right),
+                        output: output.map(|it| it.ok_or(BailOut::Undefined)).transpose()?,
+                    })
+                });
+                at += 1;
+                answer
+                    .inspect_err(|reason| {
+                        bailed_out += 1;
+                        *bail_outs.entry(*reason).or_default() += 1;
+                    })
+                    .ok()
             }));
-            lock(&self.costs).tried(unit.program, tried, bailed_out);
+            lock(&self.costs).tried(unit.program, unit.len as u64, bailed_out);
         }
         if !bail_outs.is_empty() {
             let mut counts = lock(&self.bail_outs);
@@ -302,25 +319,6 @@ impl<'b> DeviceStage<'b> {
             }
         }
         all
-    }
-
-    /// The answer of an evaluation, or why the device passes it on. The device has compared with the expected grid;
-    /// here the verdict becomes an outcome.
-    fn answer(&self, request: &Request, answers: &Answers<Note>) -> Result<Answer, BailOut> {
-        let place = request.place? as usize;
-        let is_right = match answers.verdicts[place] {
-            Verdict::BailedOut { reason, .. } => return Err(reason),
-            Verdict::Done { right, .. } => right,
-        };
-        let outcome = Outcome::compare(request.has_expected.then_some(()), |()| is_right);
-        let output = self.keep_outputs.then(|| answers.results.value(place));
-        match output {
-            Some(None) => Err(BailOut::Undefined),
-            output => Ok(Answer {
-                outcome,
-                output: output.flatten(),
-            }),
-        }
     }
 
     /// The summary of the devices' work, and the time that encoding took.

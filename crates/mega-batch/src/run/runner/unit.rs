@@ -78,22 +78,23 @@ impl Unit {
         &self,
         batch: &'b Batch<'b>,
     ) -> impl Iterator<Item = (usize, usize)> + Clone + use<'b> {
-        let task_of = |job| batch.job(job).task as usize;
-        let pairs_of = |task| batch.pairs_in(task);
-        let (mut job, mut pair) = (self.job, self.pair);
-        let mut of_job = (0, 0);
-        if self.len > 0 {
-            let task = task_of(job);
-            of_job = (task, pairs_of(task));
-        }
-        (0..self.len).map(move |_| {
-            while pair == of_job.1 {
-                (job, pair) = (job + 1, 0);
-                let task = task_of(job);
-                of_job = (task, pairs_of(task));
-            }
-            pair += 1;
-            (of_job.0, pair - 1)
+        let ranges = self.ranges(batch);
+        ranges.flat_map(|(task, pairs)| pairs.map(move |pair| (task, pair)))
+    }
+
+    /// The same for all pairs of a task that follow each other.
+    pub(super) fn ranges<'b>(
+        &self,
+        batch: &'b Batch<'b>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + Clone + use<'b> {
+        let (mut job, mut pair, mut left) = (self.job, self.pair, self.len);
+        std::iter::from_fn(move || {
+            (left > 0).then(|| {
+                let task = batch.job(job).task as usize;
+                let pairs = pair..batch.pairs_in(task).min(pair + left);
+                (job, pair, left) = (job + 1, 0, left - pairs.len());
+                (task, pairs)
+            })
         })
     }
 }

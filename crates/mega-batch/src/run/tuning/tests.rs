@@ -12,12 +12,22 @@ fn the_sample_has_programs_of_all_lengths_and_spreads_evaluations_over_them() {
         "{}",
         sample.programs.len()
     );
-    let evaluations = sample.spread(1000);
-    assert_eq!(evaluations.len(), 1000);
-    for (at, evaluation) in evaluations.iter().enumerate() {
-        assert_eq!(evaluation.program as usize, at % sample.programs.len());
-        assert!(sample.pool.grid(evaluation.arguments).is_some());
+    let mut counts = vec![0; sample.programs.len()];
+    let mut verdict = 0;
+    for span in sample.spread(1000) {
+        assert_eq!(span.verdict, verdict);
+        verdict += span.pairs.len() as u32;
+        counts[span.program as usize] += span.pairs.len();
+        let of_program = &sample.pairs_of[span.program as usize];
+        assert!(of_program.start <= span.pairs.start && span.pairs.end <= of_program.end);
     }
+    assert_eq!(verdict, 1000);
+    let least = 1000 / counts.len();
+    assert!(
+        counts
+            .iter()
+            .all(|count| [least, least + 1].contains(count))
+    );
 }
 
 #[test]

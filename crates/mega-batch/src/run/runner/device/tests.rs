@@ -5,6 +5,8 @@ use arc_dsl::{Grid, Limits, Operand, Primitive, ProgramBuilder, Value};
 use arc_tasks::{Pair, Task, builtin};
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
+use gpu_sched::Executor as _;
+use gpu_sched::launcher::Launcher;
 use gpu_sim::emulated::{EmulatedDevice, Emulation};
 use gpu_sim::faulty::{FaultPlan, Faulty, Outage};
 use gpu_sim::open;
@@ -291,22 +293,16 @@ fn beside_the_host_a_device_leaves_programs_that_it_bails_out_of() {
             stage.prepare(&all, keep)
         };
         let asked = |window: &Prepared| {
-            let by_task = window.note.requests.chunks(600);
-            let count = |of_task: &[Option<Request>]| {
-                let places = of_task.iter().flatten();
-                places.filter(|request| request.place.is_ok()).count()
-            };
-            by_task.map(count).collect::<Vec<_>>()
+            let mut by_task = [0, 0];
+            for (_, span) in &window.spans {
+                by_task[span.verdict as usize / 600] += span.pairs.len();
+            }
+            by_task
         };
         let (first, kept) = prepare();
-        assert_eq!((asked(&first), kept), (vec![600, 200], vec![]));
-        let done = Verdict::Done {
-            right: true,
-            cells_right: 9,
-            hash: None,
-        };
+        assert_eq!((asked(&first), kept), ([600, 200], vec![]));
         let answers = Answers {
-            verdicts: vec![done; 800],
+            verdicts: vec![Verdict::from(Ok(true)); 1200],
             results: gpu_kernels::Results::default(),
             note: first.note,
         };
@@ -472,34 +468,28 @@ fn the_host_keeps_programs_whose_rounds_are_many_and_they_are_counted_all_the_sa
     };
     // By its one loop the second program has some 7,000 instructions, by its 225 rounds 135,000.
     let long = 1e5 * 4.4e-9;
+    let asked = |window: &Prepared| {
+        let (items, others): (Vec<_>, Vec<_>) = window
+            .spans
+            .iter()
+            .partition(|(_, span)| span.verdict < window.others);
+        [items, others].map(|all| all.iter().map(|(_, span)| span.pairs.len()).sum::<usize>())
+    };
     let (window, kept) = prepare(long);
-    assert_eq!(
-        (window.evaluations.len(), window.others, kept),
-        (208, 8, vec![])
-    );
+    assert_eq!((asked(&window), kept), ([200, 8], vec![]));
     let device = open::emulated(0, &Emulation::default());
     let Ok(device) = device else {
         return;
     };
-    let (pool, evaluations) = window.gathered();
-    let engine = gpu_kernels::Engine::new(device);
-    let encoded: Vec<_> = window
-        .programs
-        .iter()
-        .map(|(_, program)| DeviceProgram::clone(program))
-        .collect();
-    let loaded = engine.load(&encoded).unwrap();
-    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations).unwrap();
-    let answers = Answers {
-        verdicts,
-        results,
-        note: window.note,
-    };
+    let open = Box::new(|| Err(Unavailable::NoDevice));
+    let mut launcher = Launcher::of(device, open, LaunchConfig::default());
+    let begun = launcher.begin(window).unwrap();
+    let (answers, _) = launcher.finish(begun).unwrap();
     let answers = WindowAnswers::new(answers, &Stages::default());
     let read = stage.read(&answers, &units_of(&batch, &(0..200)), 0);
     assert!(read.iter().all(Option::is_some));
     let (window, kept) = prepare(long);
-    assert_eq!((window.evaluations.len(), window.others), (100, 0));
+    assert_eq!(asked(&window), [100, 0]);
     assert_eq!((kept.len(), kept.first()), (1, Some(&(100..200))));
     // Without such a limit the device has all of them.
     assert_eq!(prepare(1.0).1, []);
