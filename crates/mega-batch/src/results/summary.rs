@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::batch::options::Mode;
 use crate::batch::{Batch, Job};
 use crate::results::outcome::{Known, Outcome};
-use crate::run::backend::{Backends, CountsByEvaluator};
+use crate::run::backend::{Backends, CountsByEvaluator, EvaluatedBy};
 use crate::run::panics::lock;
 
 /// Evaluations by outcome.
@@ -275,6 +275,99 @@ impl SummaryCounts {
     }
 }
 
+/// Results of a job that come together, as they are counted.
+struct OfJob<'t, 'b> {
+    tally: &'t Tally<'b>,
+    counts: &'t mut SummaryCounts,
+    at: usize,
+    job: Job,
+    task: &'t Task,
+    right: &'t [AtomicBool],
+    evaluations: u64,
+    failures: u64,
+    /// How many are right on pairs of `train` and `test`.
+    matched: u64,
+    time: Duration,
+}
+
+impl OfJob<'_, '_> {
+    #[inline]
+    fn count(
+        &mut self,
+        at: usize,
+        pair: PairId,
+        outcome: &Outcome,
+        by: Option<EvaluatedBy>,
+        time: Duration,
+    ) {
+        let counts = &mut *self.counts;
+        counts.count(outcome);
+        if let Some(by) = by {
+            counts.evaluated_by[by as usize] += 1;
+        }
+        self.evaluations += 1;
+        self.time += time;
+        if outcome.is_failure() {
+            self.failures += 1;
+            counts.keep_failure((self.at, at), outcome, self.job, pair);
+        }
+        let is_right = *outcome == Outcome::Match;
+        let right = &self.right[at];
+        let is_first_right = is_right && !right.load(Relaxed) && !right.swap(true, Relaxed);
+        if matches!(pair.split, Split::Other(_)) {
+            let split = of_split(&mut counts.by_split, self.task, pair);
+            split.evaluations += 1;
+            split.right += u64::from(is_right);
+            split.pairs_right += u64::from(is_first_right);
+        } else {
+            self.matched += u64::from(is_right);
+            counts.pairs_right += u64::from(is_first_right);
+        }
+    }
+
+    /// Adds them up: all results on `len` pairs from `first` on were counted.
+    fn finish(self, first: usize, len: usize) {
+        let Self {
+            tally, job, task, ..
+        } = self;
+        if self.evaluations == 0 {
+            return;
+        }
+        let program = &tally.programs[job.program as usize];
+        program.evaluations.fetch_add(self.evaluations, Relaxed);
+        program
+            .nanoseconds
+            .fetch_add(nanoseconds(self.time), Relaxed);
+        if self.failures > 0 {
+            program.failures.fetch_add(self.failures, Relaxed);
+        }
+        if tally.raise_state(job, TaskState::Unsolved) == TaskState::Untried as u8 {
+            tally.count_expected(self.counts, task);
+        }
+        let expected = |pairs: Range<usize>| {
+            let pairs = pairs.map(|at| task.pair_at(at));
+            pairs.filter(is_required).count() as u64
+        };
+        let pairs = tally.batch.pairs_of(job);
+        if len == pairs {
+            if self.matched > 0 && self.matched == expected(0..pairs) {
+                tally.raise_state(job, TaskState::Solved);
+            }
+        } else if self.matched == expected(first..first + len) {
+            let mut parts = lock(&tally.parts);
+            // A job of many pairs has many parts, so its pairs are gone through once.
+            let (so_far, all) = parts
+                .entry(self.at)
+                .or_insert_with(|| (0, expected(0..pairs)));
+            *so_far += self.matched;
+            if *so_far > 0 && *so_far == *all {
+                parts.remove(&self.at);
+                tally.raise_state(job, TaskState::Solved);
+            }
+        }
+    }
+}
+
 impl<'b> Tally<'b> {
     pub(crate) fn new(batch: &'b Batch<'b>) -> Self {
         fn zeros<T: Default>(count: usize) -> Vec<T> {
@@ -299,69 +392,49 @@ impl<'b> Tally<'b> {
         first: usize,
         results: &[Known],
     ) {
-        let job = self.batch.job(at);
-        let task = self.batch.task(job);
-        let right = &self.right[self.batch.pairs_before(job.task as usize)..];
-        let (mut evaluations, mut failures, mut time) = (0, 0, Duration::ZERO);
-        // On pairs of `train` and `test`.
-        let mut matched = 0;
+        let mut of_job = self.of_job(counts, at);
         for (result, pair) in results.iter().zip(first..) {
-            let Some(result) = result else {
-                continue;
-            };
-            counts.count(&result.outcome);
-            if let Some(by) = result.evaluated_by {
-                counts.evaluated_by[by as usize] += 1;
-            }
-            evaluations += 1;
-            time += result.time;
-            if result.outcome.is_failure() {
-                failures += 1;
-                counts.keep_failure((at, pair), &result.outcome, job, result.pair);
-            }
-            let is_right = result.outcome == Outcome::Match;
-            let is_first_right =
-                is_right && !right[pair].load(Relaxed) && !right[pair].swap(true, Relaxed);
-            if matches!(result.pair.split, Split::Other(_)) {
-                let split = of_split(&mut counts.by_split, task, result.pair);
-                split.evaluations += 1;
-                split.right += u64::from(is_right);
-                split.pairs_right += u64::from(is_first_right);
-            } else {
-                matched += u64::from(is_right);
-                counts.pairs_right += u64::from(is_first_right);
+            if let Some(result) = result {
+                let by = result.evaluated_by;
+                of_job.count(pair, result.pair, &result.outcome, by, result.time);
             }
         }
-        if evaluations == 0 {
-            return;
+        of_job.finish(first, results.len());
+    }
+
+    /// The same for a job that a device has evaluated whole: whether each result is the expected grid, and the time that
+    /// each took.
+    pub(crate) fn add_verdicts(
+        &self,
+        counts: &mut SummaryCounts,
+        at: usize,
+        first: usize,
+        are_right: impl ExactSizeIterator<Item = bool>,
+        time: Duration,
+    ) {
+        let mut of_job = self.of_job(counts, at);
+        let count = are_right.len();
+        for (is_right, pair) in are_right.zip(first..) {
+            let (id, of_task) = of_job.task.pair_at(pair);
+            let outcome = Outcome::compare(of_task.output.as_ref(), |_| is_right);
+            of_job.count(pair, id, &outcome, Some(EvaluatedBy::Device), time);
         }
-        let program = &self.programs[job.program as usize];
-        program.evaluations.fetch_add(evaluations, Relaxed);
-        program.nanoseconds.fetch_add(nanoseconds(time), Relaxed);
-        if failures > 0 {
-            program.failures.fetch_add(failures, Relaxed);
-        }
-        if self.raise_state(job, TaskState::Unsolved) == TaskState::Untried as u8 {
-            self.count_expected(counts, task);
-        }
-        let expected = |pairs: Range<usize>| {
-            let pairs = pairs.map(|at| task.pair_at(at));
-            pairs.filter(is_required).count() as u64
-        };
-        let pairs = self.batch.pairs_of(job);
-        if results.len() == pairs {
-            if matched > 0 && matched == expected(0..pairs) {
-                self.raise_state(job, TaskState::Solved);
-            }
-        } else if matched == expected(first..first + results.len()) {
-            let mut parts = lock(&self.parts);
-            // A job of many pairs has many parts, so its pairs are gone through once.
-            let (so_far, all) = parts.entry(at).or_insert_with(|| (0, expected(0..pairs)));
-            *so_far += matched;
-            if *so_far > 0 && *so_far == *all {
-                parts.remove(&at);
-                self.raise_state(job, TaskState::Solved);
-            }
+        of_job.finish(first, count);
+    }
+
+    fn of_job<'t>(&'t self, counts: &'t mut SummaryCounts, at: usize) -> OfJob<'t, 'b> {
+        let job = self.batch.job(at);
+        OfJob {
+            tally: self,
+            counts,
+            at,
+            job,
+            task: self.batch.task(job),
+            right: &self.right[self.batch.pairs_before(job.task as usize)..],
+            evaluations: 0,
+            failures: 0,
+            matched: 0,
+            time: Duration::ZERO,
         }
     }
 

@@ -275,6 +275,24 @@ impl<'b> DeviceStage<'b> {
         }
     }
 
+    /// The verdicts on these evaluations of a window, if nothing else is asked of devices.
+    pub(super) fn verdicts<'w>(
+        &self,
+        window: &'w WindowAnswers,
+        evaluations: &Range<u64>,
+    ) -> Option<&'w [Verdict]> {
+        let first = window.answers.note.window.start;
+        let at = |evaluation| (evaluation - first) as usize;
+        let of = at(evaluations.start)..at(evaluations.end);
+        self.learn_rounds(&window.answers);
+        (!self.keep_outputs).then(|| &window.answers.verdicts[of])
+    }
+
+    /// Records that devices have answered so many evaluations of a program.
+    pub(super) fn answered(&self, program: u32, evaluations: usize) {
+        lock(&self.costs).tried(program, evaluations as u64, 0);
+    }
+
     /// The answers for these units, which begin with the evaluation `first`; `None` for what a device passes on. The
     /// device has compared with the expected grids; here verdicts become outcomes.
     pub(super) fn read(

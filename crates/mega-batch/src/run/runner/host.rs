@@ -7,6 +7,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -235,6 +236,11 @@ impl<'h, 'r> Host<'h, 'r> {
             Work::Window(window) => return self.prepare(&window),
         };
         let began = Instant::now();
+        if let Some(passed_on) = self.tally_verdicts(&chunk) {
+            self.queue
+                .put(chunk.evaluations, results, passed_on, began, None);
+            return;
+        }
         let units = units_of(self.run.batch, &chunk.evaluations);
         if let (Some(window), Some(stage)) = (chunk.unread.take(), self.run.device_stage) {
             chunk.answers = stage.read(&window, &units, chunk.evaluations.start);
@@ -262,6 +268,58 @@ impl<'h, 'r> Host<'h, 'r> {
         let rests = rest.into_iter().chain(unmerged);
         self.queue
             .put(chunk.evaluations, results, rests, began, before);
+    }
+
+    /// Counts the verdicts of a device, job by job, where nobody takes the results themselves, and returns those jobs of
+    /// which it passes some evaluations on, with its answers for the others.
+    fn tally_verdicts(self, chunk: &Chunk) -> Option<Vec<Chunk>> {
+        let is_counted = self.workers_count && !self.queue.delivers();
+        let window = chunk.unread.as_ref().filter(|_| is_counted)?;
+        let (batch, stage) = (self.run.batch, self.run.device_stage?);
+        let mut verdicts = stage.verdicts(window, &chunk.evaluations)?;
+        let counts: &mut SummaryCounts = &mut lock(self.run.worker().tallied());
+        let (mut job, mut pair) = batch.evaluation(chunk.evaluations.start);
+        let (mut at, mut passed_on) = (chunk.evaluations.start, Vec::<Range<u64>>::new());
+        let (mut program, mut answered, mut made) = (batch.job(job).program, 0, 0);
+        let told = |program, answered| {
+            stage.answered(program, answered);
+            self.run.count_done(program, answered);
+        };
+        while !verdicts.is_empty() {
+            let of_batch = batch.job(job);
+            if of_batch.program != program {
+                told(program, std::mem::take(&mut answered));
+                program = of_batch.program;
+            }
+            let count = verdicts.len().min(batch.pairs_of(of_batch) - pair);
+            let (of_job, others) = verdicts.split_at(count);
+            let end = at + count as u64;
+            if of_job.iter().all(|verdict| verdict.is_done()) {
+                let are_right = of_job.iter().map(|verdict| verdict.ended() == Ok(true));
+                self.tally
+                    .add_verdicts(counts, job, pair, are_right, window.share);
+                answered += count;
+                made += count;
+            } else {
+                match passed_on.last_mut() {
+                    Some(last) if last.end == at => last.end = end,
+                    _ => passed_on.push(at..end),
+                }
+            }
+            (at, job, pair, verdicts) = (end, job + 1, 0, others);
+        }
+        told(program, answered);
+        self.run.worker().add_done(made as u64);
+        let chunks = passed_on.into_iter().map(|evaluations| {
+            let units = units_of(batch, &evaluations);
+            Chunk {
+                answers: stage.read(window, &units, evaluations.start),
+                share: window.share,
+                by_device: true,
+                ..Chunk::of(evaluations)
+            }
+        });
+        Some(chunks.collect())
     }
 
     /// Prepares a window for a device, and hands it over.

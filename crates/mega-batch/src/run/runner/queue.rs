@@ -449,6 +449,11 @@ impl<'p> Queue<'p> {
         None
     }
 
+    /// Whether results are delivered, beside being counted.
+    pub(super) fn delivers(&self) -> bool {
+        self.room.is_some()
+    }
+
     /// The results that are next in the order of the batch, if they have arrived.
     pub(super) fn take(&self) -> Option<Vec<Known>> {
         self.room?;

@@ -74,6 +74,11 @@ impl Worker {
         &self.tallied
     }
 
+    /// Adds evaluations that it has finished.
+    pub(super) fn add_done(&self, evaluations: u64) {
+        self.done.fetch_add(evaluations, Ordering::Relaxed);
+    }
+
     /// How many evaluations it has finished.
     pub(super) fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
@@ -234,7 +239,7 @@ impl<'r> Run<'r> {
         for result in results.iter_mut().flatten() {
             result.time += share + ahead.share;
         }
-        worker.done.fetch_add(made, Ordering::Relaxed);
+        worker.add_done(made);
         if options.scores {
             for (result, (_, pair)) in results.iter_mut().zip(unit.pairs(self.batch)) {
                 if let Some(result) = result {
