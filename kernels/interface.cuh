@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x2bd6e154cc54b7b4ull
+#define ARC_FINGERPRINT 0xfabf16afbd199e7dull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -100,7 +100,7 @@ enum BailOut : uint32_t {
     NO_SUCH_OPERATION = 8,
     // Lists need more room than an evaluation's arena has.
     ARENA_FULL = 9,
-    // Loops go on for more rounds than an evaluation may take.
+    // Loops and operations on lists go on for more rounds than an evaluation may take.
     TOO_MANY_ROUNDS = 10,
     // The result depends on the order in which Python iterates over a set.
     SET_ORDER = 11,

@@ -27,6 +27,24 @@ DEVICE bool taken(Warp warp, uint32_t count, uint32_t& start) {
     __syncwarp();
     return fits;
 }
+// Takes so many rounds from those that are left to the evaluation, if there are as many. What takes the longer the more
+// elements there are counts as rounds of a loop, in numbers that are the same on every device.
+//
+// How many are left stands in the second word of the pool.
+DEVICE bool spent(Warp warp, uint32_t rounds) {
+    WordPlace left = word_at(warp, 1);
+    uint32_t before = *left;
+    bool fits = rounds <= before;
+    __syncwarp();
+    if (fits && warp.leads) *left = before - rounds;
+    __syncwarp();
+    return fits;
+}
+// The same for comparing each of so many words with each of others, a word a lane.
+DEVICE bool spent_comparing(Warp warp, uint32_t count, uint32_t others) {
+    const uint32_t WORDS_OF_ROUND = 12;
+    return spent(warp, count * others >> WORDS_OF_ROUND);
+}
 // How much is taken now, and giving back what was taken since.
 DEVICE BailOut mark(Warp warp, WordOut out) { return out.set(warp, *word_at(warp, 0)); }
 DEVICE BailOut release(Warp warp, WordOut out, Word mark) {

@@ -196,6 +196,64 @@ DEVICE uint32_t leading_number(const uint32_t* arena, uint32_t kind, uint32_t wo
     return kind == GRID_ELEMENTS ? leading_number_of_grid(arena + word) : leading_number_of_set(kind, arena + word);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Equal elements
+// ---------------------------------------------------------------------------------------------
+
+// How many words a grid, a patch or an object of the arena has.
+DEVICE uint32_t words_of(uint32_t kind, const uint32_t* from) {
+    if (kind == GRID_ELEMENTS) return 1 + PLANES * GridSize::height(from[0]);
+    uint32_t several = kind == OBJECT_ELEMENTS && from[1] >> CODE_SHIFT == 0 ? 1 + PLANES : 1;
+    return PATCH_HEAD + (from[1] & ROW_COUNT) * several;
+}
+// Multiplying moves bits up, shifting moves them down.
+DEVICE uint32_t mixed(uint32_t print, uint32_t word) {
+    print = (print ^ word) * 0x9e3779b1;
+    return print ^ print >> 15;
+}
+// A number of the lane's own element: the same for equal elements, and seldom for others.
+DEVICE uint32_t fingerprint(const uint32_t* arena, uint32_t kind, uint32_t word) {
+    bool listed = (kind & LISTED_ELEMENTS) != 0;
+    kind &= LISTED_ELEMENTS - 1;
+    uint32_t print = listed ? ListWord::count(word) : 0, elements = listed ? print : 1;
+#pragma unroll 1
+    for (uint32_t number = 0; number < elements; ++number) {
+        uint32_t element = listed ? arena[ListWord::start(word) + number] : word;
+        if (is_scalar(kind)) {
+            print = mixed(print, element);
+            continue;
+        }
+        const uint32_t* from = arena + element;
+        uint32_t words = words_of(kind, from);
+#pragma unroll 1
+        for (uint32_t at = 0; at < words; ++at) print = mixed(print, from[at]);
+    }
+    return print;
+}
+// Whether two elements are the same: where equal values have equal words.
+CALLED bool is_same(const uint32_t* arena, uint32_t kind, uint32_t a, uint32_t b) {
+    Reader warp = {threadIdx.x & 31, arena};
+    bool listed = (kind & LISTED_ELEMENTS) != 0;
+    kind &= LISTED_ELEMENTS - 1;
+    List list = {arena, ListWord::start(a), ListWord::count(a)}, other = {arena, ListWord::start(b), ListWord::count(b)};
+    if (listed && list.count != other.count) return false;
+    uint32_t elements = listed ? list.count : 1;
+#pragma unroll 1
+    for (uint32_t number = 0; number < elements; ++number) {
+        uint32_t at = listed ? list.at(number) : a, at_other = listed ? other.at(number) : b;
+        if (is_scalar(kind)) {
+            if (at != at_other) return false;
+            continue;
+        }
+        const uint32_t *from = arena + at, *from_other = arena + at_other;
+        uint32_t words = words_of(kind, from), unlike = words ^ words_of(kind, from_other);
+#pragma unroll 1
+        for (uint32_t word = warp.lane; unlike == 0 && word < words; word += 32) unlike = from[word] ^ from_other[word];
+        if (any_lane(unlike != 0)) return false;
+    }
+    return true;
+}
+
 DEVICE BailOut equality_of_elements(Warp warp, IntOut out, Word a, Word b, Immediate immediate) {
     int32_t order = compared(warp.arena(), immediate.key(), a.bits, b.bits);
     return order == UNCLEAR ? PATCH_TOO_LARGE : out.set(warp, order == 0);

@@ -24,9 +24,8 @@ DEVICE void moved_up(Warp warp, uint32_t start, uint32_t at, uint32_t count) {
     }
 }
 
-// Where a word belongs among ascending ones: before the first that is greater. NOWHERE if that is not
-// to be told, ALREADY_THERE where it is.
-const uint32_t ALREADY_THERE = NOWHERE - 1;
+// Where a word belongs among other ascending ones: before the first that is greater. NOWHERE if that is not
+// to be told.
 DEVICE uint32_t place_among(Warp warp, uint32_t kind, uint32_t start, uint32_t count, uint32_t word) {
     // Most come in order: the last is looked at first.
     uint32_t low = start, high = start + count, middle = high - 1;
@@ -34,7 +33,6 @@ DEVICE uint32_t place_among(Warp warp, uint32_t kind, uint32_t start, uint32_t c
     while (low < high) {
         int32_t order = compared(warp.arena(), kind, warp.arena()[middle], word);
         if (order == UNCLEAR) return NOWHERE;
-        if (order == 0) return ALREADY_THERE;
         if (order < 0) {
             low = middle + 1;
         } else {
@@ -75,8 +73,10 @@ DEVICE void append(Warp warp, uint32_t start, uint32_t& count, uint32_t word, bo
 }
 
 // The elements ascending, each once.
-DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list, uint32_t start) {
-    uint32_t kept = 0;
+DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list) {
+    uint32_t start, kept = 0;
+    if (!taken(warp, list.count, start)) return ARENA_FULL;
+    if (!spent_comparing(warp, list.count, list.count)) return TOO_MANY_ROUNDS;
     sorted_by(warp, warp.arena() + start, list, list, ordinal(kind, 0));
     List sorted = {warp.arena(), start, list.count};
 #pragma unroll 1
@@ -91,64 +91,114 @@ DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list, 
     }
     return out.set(warp, start, kept);
 }
-// Others in the order of their leading numbers, so that only those that share one are compared. To count
-// takes more than to compare where there are so many, which are mostly the same over and over.
-const uint32_t COUNTED_AT_MOST = 512;
-DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediate) {
-    uint32_t start, numbers, kept = 0, kind = immediate.key();
-    if (!taken(warp, list.count, start)) return ARENA_FULL;
-    if (is_scalar(kind)) return set_of_scalars(warp, out, kind, list, start);
-    List sorted = list;
-    bool counted = list.count <= COUNTED_AT_MOST;
-    if (counted) {
-        if (!taken(warp, list.count, numbers)) return ARENA_FULL;
-        List keys = {warp.arena(), numbers, list.count};
+
+// Elements that are no scalars, each once, as they come: in the arena lie lists, of the words, of their fingerprints, and of
+// how often each comes, each with so much room.
+struct Distinct {
+    uint32_t words, room, count;
+    __device__ __forceinline__ uint32_t prints() const { return words + room; }
+    __device__ __forceinline__ uint32_t times() const { return words + 2 * room; }
+};
+// The number of an element among them, or how many they are. A lane compares fingerprints, all compare the words
+// of those that have the same.
+DEVICE uint32_t number_among(Reader warp, uint32_t kind, Distinct all, uint32_t word, uint32_t print) {
 #pragma unroll 1
-        for (uint32_t number = warp.lane; number < list.count; number += 32) {
-            warp.arena()[numbers + number] = leading_number(warp.arena(), kind, list.at(number));
+    for (uint32_t first = 0; first < all.count; first += 32) {
+        uint32_t number = first + warp.lane;
+        uint32_t lanes = lanes_with(number < all.count && warp.arena[all.prints() + number] == print);
+#pragma unroll 1
+        for (; lanes != 0; lanes &= lanes - 1) {
+            uint32_t found = first + (uint32_t)lowest(lanes);
+            if (is_same(warp.arena, kind, warp.arena[all.words + found], word)) return found;
         }
-        // They are not kept.
-        if (warp.leads) *word_at(warp, 0) = numbers;
-        __syncwarp();
-        sorted_by(warp, warp.arena() + start, list, keys, 0);
-        sorted.start = start;
     }
-    // The first of those that share the last number. What is read again need not be kept meanwhile: no
-    // place is written to before it was read, but with another one that shares its number.
-    uint32_t group = 0;
+    return all.count;
+}
+// Adds up to 32 elements of a list, from `first` on; how many there are then.
+CALLED uint32_t added(uint32_t* arena, uint32_t kind, List list, uint32_t first, Distinct all) {
+    Reader warp = {threadIdx.x & 31, arena};
+    uint32_t end = min(32u, list.count - first), print = 0;
+    if (warp.lane < end) print = fingerprint(arena, kind, list.at(first + warp.lane));
+#pragma unroll 1
+    for (uint32_t at = 0; at < end; ++at) {
+        uint32_t word = list.at(first + at), own = from_lane(print, at);
+        uint32_t number = number_among(warp, kind, all, word, own);
+        bool is_new = number == all.count;
+        __syncwarp();
+        if (warp.lane == 0) {
+            uint32_t* times = arena + all.times() + number;
+            *times = is_new ? 1 : *times + 1;
+            if (is_new) {
+                arena[all.words + number] = word;
+                arena[all.prints() + number] = own;
+            }
+        }
+        __syncwarp();
+        all.count += is_new;
+    }
+    return all.count;
+}
+DEVICE BailOut distinct_of(Warp warp, uint32_t kind, List list, Distinct& all) {
+    if (!taken(warp, 3 * list.count, all.words)) return ARENA_FULL;
+    all.room = list.count;
+    all.count = 0;
 #pragma unroll 1
     for (uint32_t first = 0; first < list.count; first += 32) {
-        uint32_t number = first + warp.lane, word = 0;
-        bool own = number < list.count, sharing = own && !counted;
-        if (own) word = sorted.at(number);
-        if (own && counted && number != 0) {
-            sharing = leading_number(warp.arena(), kind, word) == leading_number(warp.arena(), kind, sorted.at(number - 1));
-        }
-        uint32_t shared = lanes_with(sharing);
-        __syncwarp();
-        if (shared == 0) {
-            append(warp, start, kept, word, own);
-            group = kept - 1;
-            __syncwarp();
-            continue;
-        }
-        uint32_t end = min(first + 32, list.count);
-#pragma unroll 1
-        for (uint32_t at = first; at < end; ++at) {
-            uint32_t element = sorted.at(at), place = start + kept;
-            __syncwarp();
-            if (shared >> (at & 31) & 1) {
-                place = place_among(warp, kind, start + group, kept - group, element);
-                if (place == NOWHERE) return PATCH_TOO_LARGE;
-                if (place == ALREADY_THERE) continue;
-            } else {
-                group = kept;
-            }
-            inserted(warp, start, kept, place, element);
-            ++kept;
-        }
+        if (!spent(warp, 1 + (all.count >> 5))) return TOO_MANY_ROUNDS;
+        all.count = added(warp.arena(), kind, list, first, all);
     }
-    return out.set(warp, start, kept);
+    return FITS;
+}
+// Keeps their words alone.
+DEVICE void keep_words(Warp warp, Distinct all) {
+    if (warp.leads) *word_at(warp, 0) = all.words + all.count;
+    __syncwarp();
+}
+
+// In the order of their leading numbers, so that only those that share one are compared.
+DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediate) {
+    uint32_t kind = immediate.key();
+    if (is_scalar(kind)) return set_of_scalars(warp, out, kind, list);
+    Distinct all;
+    BailOut bail_out = distinct_of(warp, kind, list, all);
+    if (bail_out != FITS) return bail_out;
+    if (!spent_comparing(warp, all.count, all.count)) return TOO_MANY_ROUNDS;
+    List words = {warp.arena(), all.words, all.count}, keys = {warp.arena(), all.prints(), all.count};
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < all.count; number += 32) {
+        warp.arena()[all.prints() + number] = leading_number(warp.arena(), kind, words.at(number));
+    }
+    __syncwarp();
+    // The sorted elements lie where it stood how often each comes, their sorted numbers where they lay before.
+    sorted_by(warp, warp.arena() + all.times(), words, keys, 0);
+    sorted_by(warp, warp.arena() + all.words, keys, keys, 0);
+    uint32_t group = 0;
+#pragma unroll 1
+    for (uint32_t first = 0; first < all.count; first += 32) {
+        uint32_t number = first + warp.lane;
+        uint32_t shared = lanes_with(number < all.count && number != 0 && words.at(number) == words.at(number - 1));
+#pragma unroll 1
+        for (uint32_t left = shared; left != 0; left &= left - 1) {
+            uint32_t lane = (uint32_t)lowest(left), at = all.times() + first + lane;
+            // The last before it that begins a group.
+            uint32_t begins = ~shared & low_bits((int32_t)lane);
+            if (begins != 0) group = first + highest_place(begins);
+            uint32_t element = warp.arena()[at];
+            uint32_t place = place_among(warp, kind, all.times() + group, at - all.times() - group, element);
+            if (place == NOWHERE) return PATCH_TOO_LARGE;
+            __syncwarp();
+            inserted(warp, all.times(), at - all.times(), place, element);
+        }
+        uint32_t begins = ~shared & low_bits((int32_t)min(32u, all.count - first));
+        if (begins != 0) group = first + highest_place(begins);
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < all.count; number += 32) {
+        warp.arena()[all.words + number] = warp.arena()[all.times() + number];
+    }
+    keep_words(warp, all);
+    return out.set(warp, all.words, all.count);
 }
 
 // How many of so many elements of a list are the lane's own, a scalar.
@@ -173,6 +223,7 @@ DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate imm
     }
     if (kind == INTEGER_ELEMENTS && list.count > 1 && any_lane(missing)) return NOT_DEFINED;
     if (any_lane(tied)) return SET_ORDER;
+    if (!spent_comparing(warp, list.count, list.count)) return TOO_MANY_ROUNDS;
     sorted_by(warp, warp.arena() + start, list, keys, ordinal(kind, 0));
     return out.set(warp, start, list.count);
 }
@@ -181,28 +232,27 @@ DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate imm
 // What occurs how often
 // ---------------------------------------------------------------------------------------------
 
-const uint32_t NOT_TOLD = 0xffffffff;
-
-// How many elements of a list are this one.
-DEVICE uint32_t times(Warp warp, uint32_t kind, List list, uint32_t word) {
-    uint32_t own = 0;
-    if (is_scalar(kind)) {
+// Which of up to 32 elements of a list from `first` on are this one: a bit for each.
+DEVICE uint32_t same_from(Warp warp, uint32_t kind, List list, uint32_t first, uint32_t word) {
+    uint32_t number = first + warp.lane, element = number < list.count ? list.at(number) : 0;
+    if (is_scalar(kind)) return lanes_with(number < list.count && element == word);
+    uint32_t print = fingerprint(warp.arena(), kind, word);
+    uint32_t lanes = lanes_with(number < list.count && fingerprint(warp.arena(), kind, element) == print);
 #pragma unroll 1
-        for (uint32_t number = warp.lane; number < list.count; number += 32) own += list.at(number) == word;
-        return sum(own);
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        uint32_t lane = (uint32_t)lowest(left);
+        if (!is_same(warp.arena(), kind, from_lane(element, lane), word)) lanes &= ~(1u << lane);
     }
-#pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
-        int32_t order = compared(warp.arena(), kind, list.at(number), word);
-        if (order == UNCLEAR) return NOT_TOLD;
-        own += order == 0;
-    }
-    return own;
+    return lanes;
 }
 
 DEVICE BailOut contained_in_list(Warp warp, IntOut out, Word word, List list, Immediate immediate) {
-    uint32_t count = times(warp, immediate.key(), list, word.bits);
-    return count == NOT_TOLD ? PATCH_TOO_LARGE : out.set(warp, count != 0);
+    uint32_t found = 0;
+#pragma unroll 1
+    for (uint32_t first = 0; first < list.count && found == 0; first += 32) {
+        found = same_from(warp, immediate.key(), list, first, word.bits);
+    }
+    return out.set(warp, found != 0);
 }
 
 // The most common element, or with the flag the least common one. Of several it is the first in the set of all elements,
@@ -224,26 +274,25 @@ DEVICE BailOut commonest_scalar(Warp warp, WordOut out, List list, bool least_co
 }
 DEVICE BailOut commonest(Warp warp, WordOut out, List list, Immediate immediate) {
     if (list.count == 0) return NOT_DEFINED;
-    uint32_t kind = immediate.key(), best = 0, best_count = 0;
-    bool tied = false;
-    if (is_scalar(kind)) return commonest_scalar(warp, out, list, immediate.flag());
-#pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t word = list.at(number), count = times(warp, kind, list, word);
-        if (count == NOT_TOLD) return PATCH_TOO_LARGE;
-        bool better = best_count == 0 || (immediate.flag() ? count < best_count : count > best_count);
-        if (!better && count == best_count) {
-            int32_t order = compared(warp.arena(), kind, word, best);
-            if (order == UNCLEAR) return PATCH_TOO_LARGE;
-            tied |= order != 0;
-        }
-        if (better) {
-            best = word;
-            best_count = count;
-            tied = false;
-        }
+    uint32_t kind = immediate.key(), best = 0, best_times = FULL;
+    if (is_scalar(kind)) {
+        if (!spent_comparing(warp, list.count, list.count)) return TOO_MANY_ROUNDS;
+        return commonest_scalar(warp, out, list, immediate.flag());
     }
-    return tied ? SET_ORDER : out.set(warp, best);
+    Distinct all;
+    BailOut bail_out = distinct_of(warp, kind, list, all);
+    if (bail_out != FITS) return bail_out;
+    bool tied = false;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < all.count; number += 32) {
+        uint32_t times = warp.arena()[all.times() + number] ^ (immediate.flag() ? 0 : FULL);
+        tied = times < best_times ? false : tied || times == best_times;
+        if (times < best_times) best = warp.arena()[all.words + number];
+        best_times = min(best_times, times);
+    }
+    uint32_t lanes = lanes_with(best_times == least(best_times));
+    bool alone = (lanes & (lanes - 1)) == 0 && from_lane(tied, (uint32_t)lowest(lanes)) == 0;
+    return alone ? out.set(warp, from_lane(best, (uint32_t)lowest(lanes))) : SET_ORDER;
 }
 
 // The elements of a list that another list has, or with the flag those that it has not.
@@ -251,6 +300,7 @@ DEVICE BailOut among(Warp warp, ListOut out, List a, List b, Immediate immediate
     uint32_t start, kept = 0, kind = immediate.key();
     if (!taken(warp, a.count, start)) return ARENA_FULL;
     if (is_scalar(kind)) {
+        if (!spent_comparing(warp, a.count, b.count)) return TOO_MANY_ROUNDS;
 #pragma unroll 1
         for (uint32_t number = warp.lane; any_lane(number < a.count); number += 32) {
             uint32_t word = number < a.count ? a.at(number) : 0;
@@ -259,62 +309,55 @@ DEVICE BailOut among(Warp warp, ListOut out, List a, List b, Immediate immediate
         }
         return out.set(warp, start, kept);
     }
+    Distinct all;
+    BailOut bail_out = distinct_of(warp, kind, b, all);
+    if (bail_out != FITS) return bail_out;
+    Reader reader = {warp.lane, warp.arena()};
 #pragma unroll 1
-    for (uint32_t number = 0; number < a.count; ++number) {
-        uint32_t word = a.at(number), count = times(warp, kind, b, word);
-        if (count == NOT_TOLD) return PATCH_TOO_LARGE;
-        if ((count != 0) == immediate.flag()) continue;
-        if (warp.leads) warp.arena()[start + kept] = word;
-        ++kept;
+    for (uint32_t first = 0; first < a.count; first += 32) {
+        if (!spent(warp, 1 + (all.count >> 5))) return TOO_MANY_ROUNDS;
+        uint32_t end = min(32u, a.count - first), print = 0;
+        if (warp.lane < end) print = fingerprint(warp.arena(), kind, a.at(first + warp.lane));
+#pragma unroll 1
+        for (uint32_t at = 0; at < end; ++at) {
+            uint32_t word = a.at(first + at);
+            bool found = number_among(reader, kind, all, word, from_lane(print, at)) != all.count;
+            if (found == immediate.flag()) continue;
+            if (warp.leads) warp.arena()[start + kept] = word;
+            ++kept;
+        }
     }
     return out.set(warp, start, kept);
 }
 // All elements but those that are this one.
 DEVICE BailOut remove_from_list(Warp warp, ListOut out, Word word, List list, Immediate immediate) {
-    uint32_t start, kept = 0, kind = immediate.key();
+    uint32_t start, kept = 0;
     if (!taken(warp, list.count, start)) return ARENA_FULL;
-    if (is_scalar(kind)) {
 #pragma unroll 1
-        for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
-            uint32_t element = number < list.count ? list.at(number) : word.bits;
-            append(warp, start, kept, element, element != word.bits);
-        }
-        return out.set(warp, start, kept);
-    }
-#pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t element = list.at(number);
-        int32_t order = compared(warp.arena(), kind, element, word.bits);
-        if (order == UNCLEAR) return PATCH_TOO_LARGE;
-        if (order == 0) continue;
-        if (warp.leads) warp.arena()[start + kept] = element;
-        ++kept;
+    for (uint32_t first = 0; first < list.count; first += 32) {
+        uint32_t removed = same_from(warp, immediate.key(), list, first, word.bits), number = first + warp.lane;
+        bool own = number < list.count && (removed >> warp.lane & 1) == 0;
+        append(warp, start, kept, own ? list.at(number) : 0, own);
     }
     return out.set(warp, start, kept);
 }
 // Each element once, where it comes first.
 DEVICE BailOut dedupe_list(Warp warp, ListOut out, List list, Immediate immediate) {
     uint32_t start, kept = 0, kind = immediate.key();
-    if (!taken(warp, list.count, start)) return ARENA_FULL;
-    if (is_scalar(kind)) {
-#pragma unroll 1
-        for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
-            uint32_t element = number < list.count ? list.at(number) : 0;
-            bool first = number < list.count && times_of_own(list, number, element) == 0;
-            append(warp, start, kept, element, first);
-        }
-        return out.set(warp, start, kept);
+    if (!is_scalar(kind)) {
+        Distinct all;
+        BailOut bail_out = distinct_of(warp, kind, list, all);
+        if (bail_out != FITS) return bail_out;
+        keep_words(warp, all);
+        return out.set(warp, all.words, all.count);
     }
+    if (!taken(warp, list.count, start)) return ARENA_FULL;
+    if (!spent_comparing(warp, list.count, list.count)) return TOO_MANY_ROUNDS;
 #pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t element = list.at(number);
-        List found = {warp.arena(), start, kept};
-        uint32_t count = times(warp, kind, found, element);
-        if (count == NOT_TOLD) return PATCH_TOO_LARGE;
-        if (count != 0) continue;
-        if (warp.leads) warp.arena()[start + kept] = element;
-        __syncwarp();
-        ++kept;
+    for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
+        uint32_t element = number < list.count ? list.at(number) : 0;
+        bool first = number < list.count && times_of_own(list, number, element) == 0;
+        append(warp, start, kept, element, first);
     }
     return out.set(warp, start, kept);
 }

@@ -91,12 +91,13 @@ impl DeviceProgram {
         self.has_arena
     }
 
-    /// How many loops it has, each counted again for each loop around it.
+    /// How many loops it has, each counted again for each loop around it; lists without a loop count as one.
     pub fn loops(&self) -> u32 {
         self.most_rounds() / ROUNDS
     }
 
-    /// How many rounds its loops may take in an evaluation, all together: the device bails out of one that needs more.
+    /// How many rounds its loops and operations on lists may take in an evaluation, all together: the device bails out of
+    /// one that needs more.
     fn most_rounds(&self) -> u32 {
         if self.has_arena {
             self.constants.words()[LEFT.word as usize]
@@ -105,7 +106,7 @@ impl DeviceProgram {
         }
     }
 
-    /// The same program with the number of rounds that are left as its result; `None` if it has no loops.
+    /// The same program with the number of rounds that are left as its result; `None` if it has no loops or lists.
     pub fn counting(&self) -> Option<Self> {
         let counting = || Self {
             result: LEFT,
@@ -486,13 +487,15 @@ impl Builder {
         ranges
     }
 
-    /// How many rounds the loops may take in an evaluation, all together: [`ROUNDS`] for each, and as many again for each
-    /// loop around it. One evaluation that goes on and on would hold up a launch of thousands.
+    /// How many rounds an evaluation may take, of loops and of operations on lists, which count as rounds what they compare:
+    /// [`ROUNDS`] for each loop, as many again for each loop around it, and as for one loop without any. One evaluation
+    /// that goes on and on would hold up a launch of thousands.
     fn most_rounds(&self) -> u32 {
         let loops = || self.loops.iter();
         let around = |(first, last)| loops().filter(move |one| one.0 <= first && last <= one.1);
         let nested: usize = loops().map(|one| around(*one).count()).sum();
-        (nested as u32).saturating_mul(ROUNDS).min(MAX_ROUNDS)
+        let loops = (nested as u32).max(1);
+        loops.saturating_mul(ROUNDS).min(MAX_ROUNDS)
     }
 
     /// Allocates places, and returns the program whose result is this value, in this representation; the structure says

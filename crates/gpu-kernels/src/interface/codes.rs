@@ -88,7 +88,7 @@ codes! {
         /// Lists need more room than an evaluation's arena has.
         #[error("lists past the memory of an evaluation")]
         Arena = 9 as ARENA_FULL,
-        /// Loops go on for more rounds than an evaluation may take.
+        /// Loops and operations on lists go on for more rounds than an evaluation may take.
         #[error("more rounds of loops than an evaluation may take")]
         Rounds = 10 as TOO_MANY_ROUNDS,
         /// The result depends on the order in which Python iterates over a set.

@@ -419,27 +419,32 @@ fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
 
 #[test]
 fn an_evaluation_past_its_rounds_goes_to_the_host_and_is_counted() {
-    let text = "def solve_a(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
-    let programs = [arc_text::parse_programs(text).remove(0).unwrap()];
-    // A round for each location, of which the device may take 256.
-    let pair = |side| {
-        Pair::new(
-            Grid::filled(side, side, 1),
-            Some(Grid::filled(side, side, 3)),
-        )
-    };
-    let tasks = [Task {
-        train: [2, 16, 17, 30].map(pair).into(),
-        ..Task::default()
-    }];
-    let batch = Batch::all_pairs(&programs, &tasks);
-    let by = |backend| run(&batch, &options(backend, Mode::Sequential, true)).unwrap();
-    let (report, expected) = (by(Backend::Emulated), by(Backend::Reference));
-    assert_eq!(without_times(&report), without_times(&expected));
-    let device = device(&report);
-    if is_there() {
-        let past = BTreeMap::from([(BailOut::Rounds.to_string(), 2)]);
-        assert_eq!((device.evaluations, device.bail_outs), (2, past));
+    // A round for each location, of which the device may take 256; and for each 4,096 comparisons of words.
+    let looping = "def solve_a(I):\n    x1 = asindices(I)\n    x2 = mapply(neighbors, x1)\n    O = fill(I, 3, x2)\n    return O\n";
+    let comparing = "def solve_a(I):\n    x1 = height(I)\n    x2 = multiply(x1, 30)\n    x3 = interval(0, x2, 1)\n    \
+                     x4 = combine(x3, x3)\n    x5 = dedupe(x4)\n    x6 = size(x5)\n    x7 = equality(x6, x2)\n    \
+                     x8 = branch(x7, 3, 4)\n    O = canvas(x8, (2, 2))\n    return O\n";
+    for (text, sides) in [(looping, [2, 16, 17, 30]), (comparing, [2, 17, 18, 30])] {
+        let programs = [arc_text::parse_programs(text).remove(0).unwrap()];
+        let pair = |side| {
+            Pair::new(
+                Grid::filled(side, side, 1),
+                Some(Grid::filled(side, side, 3)),
+            )
+        };
+        let tasks = [Task {
+            train: sides.map(pair).into(),
+            ..Task::default()
+        }];
+        let batch = Batch::all_pairs(&programs, &tasks);
+        let by = |backend| run(&batch, &options(backend, Mode::Sequential, true)).unwrap();
+        let (report, expected) = (by(Backend::Emulated), by(Backend::Reference));
+        assert_eq!(without_times(&report), without_times(&expected));
+        let device = device(&report);
+        if is_there() {
+            let past = BTreeMap::from([(BailOut::Rounds.to_string(), 2)]);
+            assert_eq!((device.evaluations, device.bail_outs), (2, past), "{text}");
+        }
     }
 }
 
