@@ -460,13 +460,13 @@ fn evaluations_of_what_is_not_there_are_refused() {
         |batch| {
             Arc::make_mut(&mut batch.pairs[3].1).places[0]
                 .arguments
-                .unit = u32::MAX
+                .unit = u32::MAX;
         },
         |batch| {
             Arc::make_mut(&mut batch.pairs[3].1).places[0].expected = Some(PoolPlace {
                 word: u32::MAX,
                 unit: 0,
-            })
+            });
         },
     ];
     for wrong in wrong {

@@ -103,6 +103,28 @@ pub(super) struct DeviceStage<'b> {
     bail_outs: Mutex<BTreeMap<BailOut, u64>>,
 }
 
+/// Adds spans of copies of programs that count rounds, behind all others: each with the program, and its group of pairs.
+fn count_rounds(batch: &mut Prepared, spans: Vec<(u32, Arc<DeviceProgram>, u32, Span)>) {
+    let mut verdict = batch.others;
+    let counted = spans.into_iter().map(|(program, encoded, group, span)| {
+        let first = verdict;
+        verdict += span.pairs.len() as u32;
+        batch.spans.push((
+            group,
+            Span {
+                verdict: first,
+                ..span
+            },
+        ));
+        Counted {
+            program,
+            encoded,
+            places: first as usize..verdict as usize,
+        }
+    });
+    batch.note.counted = Mutex::new(counted.collect());
+}
+
 /// Why the host runs an evaluation for which a device has no memory.
 const FULL: &str = "out of device memory";
 
@@ -226,8 +248,13 @@ impl<'b> DeviceStage<'b> {
                         };
                         if let Some(copy) = counting.filter(|_| at < uncounted) {
                             let end = span.pairs.end.min(first + (uncounted - at) as u32);
-                            let pairs = first..end;
-                            to_count.push((index, Arc::clone(&program.1), group, copy, pairs));
+                            let copy = Span {
+                                program: copy,
+                                pairs: first..end,
+                                fetch: true,
+                                ..span
+                            };
+                            to_count.push((index, Arc::clone(&program.1), group, copy));
                         }
                         batch.spans.push((group, span));
                     }
@@ -241,25 +268,7 @@ impl<'b> DeviceStage<'b> {
             }
             begin += count;
         }
-        let mut verdict = batch.others;
-        let mut counted = Vec::with_capacity(to_count.len());
-        for (index, encoded, group, program, pairs) in to_count {
-            let places = verdict as usize..verdict as usize + pairs.len();
-            let span = Span {
-                program,
-                pairs,
-                verdict,
-                fetch: true,
-            };
-            verdict = places.end as u32;
-            batch.spans.push((group, span));
-            counted.push(Counted {
-                program: index,
-                encoded,
-                places,
-            });
-        }
-        batch.note.counted = Mutex::new(counted);
+        count_rounds(&mut batch, to_count);
         (batch, kept)
     }
 
