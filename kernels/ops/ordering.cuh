@@ -72,12 +72,39 @@ DEVICE void append(Warp warp, uint32_t start, uint32_t& count, uint32_t word, bo
     count += (uint32_t)__popc(lanes);
 }
 
+// Sorts words of the arena, which compare as numbers once `flipped` is: Batcher's bitonic sort, in the form in which the
+// lesser of two words always comes first, so that what is missing up to a power of two is greater than all.
+CALLED void sort_words(uint32_t* words, uint32_t count, uint32_t flipped) {
+    uint32_t lane = threadIdx.x & 31;
+#pragma unroll 1
+    for (uint32_t whole = 2; whole < 2 * count; whole *= 2) {
+#pragma unroll 1
+        for (uint32_t half = whole / 2, across = whole - 1; half != 0; half /= 2, across = half) {
+            uint32_t pairs = (count + 2 * half - 1 & (0 - 2 * half)) / 2;
+#pragma unroll 1
+            for (uint32_t pair = lane; pair < pairs; pair += 32) {
+                uint32_t low = (pair & (0 - half)) * 2 + (pair & (half - 1)), high = low ^ across;
+                if (high >= count) continue;
+                uint32_t a = words[low], b = words[high];
+                if ((a ^ flipped) > (b ^ flipped)) {
+                    words[low] = b;
+                    words[high] = a;
+                }
+            }
+            __syncwarp();
+        }
+    }
+}
 // The elements ascending, each once.
 DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list) {
     uint32_t start, kept = 0;
     if (!taken(warp, list.count, start)) return ARENA_FULL;
-    if (!spent_comparing(warp, list.count, list.count)) return TOO_MANY_ROUNDS;
-    sorted_by(warp, warp.arena() + start, list, list, ordinal(kind, 0));
+    uint32_t doublings = list.count == 0 ? 0 : 1 + highest_place(list.count);
+    if (!spent_comparing(warp, list.count, doublings * doublings)) return TOO_MANY_ROUNDS;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) warp.arena()[start + number] = list.at(number);
+    __syncwarp();
+    sort_words(warp.arena() + start, list.count, ordinal(kind, 0));
     List sorted = {warp.arena(), start, list.count};
 #pragma unroll 1
     for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use arc_tasks::{Pair, PairId, Split, Task};
@@ -181,6 +181,8 @@ pub(crate) struct Tally<'b> {
     tasks: Vec<AtomicU8>,
     /// Whether some program is right on a pair, for all pairs of all tasks in order.
     right: Vec<AtomicBool>,
+    /// How many pairs of each task have an output, where all are of `train` or `test`; found when first needed.
+    expected: Vec<OnceLock<Option<u64>>>,
     /// For jobs whose results come in parts, by index: on how many pairs the parts were right so far, and on how many
     /// a program is that solves the task.
     parts: Mutex<FxHashMap<usize, (u64, u64)>>,
@@ -379,6 +381,7 @@ impl<'b> Tally<'b> {
             programs: zeros(batch.programs().len()),
             tasks: zeros(tasks),
             right: zeros(batch.pairs_before(tasks)),
+            expected: zeros(tasks),
             parts: Mutex::default(),
         }
     }
@@ -402,22 +405,40 @@ impl<'b> Tally<'b> {
         of_job.finish(first, results.len());
     }
 
-    /// The same for a job that a device has evaluated whole: whether each result is the expected grid, and the time that
-    /// each took.
+    /// The same for results of a device: whether each is the expected grid, and the time that each took.
     pub(crate) fn add_verdicts(
         &self,
         counts: &mut SummaryCounts,
         at: usize,
         first: usize,
-        are_right: impl ExactSizeIterator<Item = bool>,
+        are_right: impl ExactSizeIterator<Item = bool> + Clone,
         time: Duration,
     ) {
         let mut of_job = self.of_job(counts, at);
-        let count = are_right.len();
-        for (is_right, pair) in are_right.zip(first..) {
-            let (id, of_task) = of_job.task.pair_at(pair);
-            let outcome = Outcome::compare(of_task.output.as_ref(), |_| is_right);
-            of_job.count(pair, id, &outcome, Some(EvaluatedBy::Device), time);
+        let (job, count) = (of_job.job, are_right.len());
+        let is_whole = count == self.batch.pairs_of(job);
+        let expected = self.expected[job.task as usize].get_or_init(|| {
+            let pairs = || self.batch.pairs(of_job.task);
+            let has_others = pairs().any(|(id, _)| matches!(id.split, Split::Other(_)));
+            (!has_others).then(|| pairs().filter(is_required).count() as u64)
+        });
+        match expected {
+            Some(expected) if is_whole && !are_right.clone().any(|it| it) => {
+                let (totals, count) = (&mut of_job.counts.totals, count as u64);
+                totals.evaluations += count;
+                totals.wrong += expected;
+                totals.no_expected += count - expected;
+                of_job.counts.evaluated_by[EvaluatedBy::Device as usize] += count;
+                of_job.evaluations = count;
+                of_job.time = time * count as u32;
+            }
+            _ => {
+                for (is_right, pair) in are_right.zip(first..) {
+                    let (id, of_task) = of_job.task.pair_at(pair);
+                    let outcome = Outcome::compare(of_task.output.as_ref(), |_| is_right);
+                    of_job.count(pair, id, &outcome, Some(EvaluatedBy::Device), time);
+                }
+            }
         }
         of_job.finish(first, count);
     }

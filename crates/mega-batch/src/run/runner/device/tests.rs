@@ -2,7 +2,7 @@ use std::num::NonZeroUsize;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Limits, Operand, Primitive, ProgramBuilder, Value};
-use arc_tasks::{Pair, Task, builtin};
+use arc_tasks::{OtherSplit, Pair, Task, builtin};
 use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sched::Executor as _;
@@ -14,6 +14,7 @@ use gpu_sim::open;
 use super::*;
 use crate::batch::Job;
 use crate::batch::options::{Backend, Mode, Options};
+use crate::results::summary::Summary;
 use crate::run::devices::NO_GRID;
 use crate::run::runner::fleet::{OpenedDevice, OpenedDevices, device as device_of};
 use crate::run::runner::tests::{mixed_batch, pipeline, without_times};
@@ -72,6 +73,59 @@ fn device(report: &Report) -> OnDevice {
 
 fn sum(counts: &BTreeMap<String, u64>) -> u64 {
     counts.values().sum()
+}
+
+/// All of a summary but times and executors.
+fn counted(summary: &Summary) -> impl PartialEq + std::fmt::Debug {
+    let of_programs = summary.by_program.iter();
+    let of_programs = of_programs.map(|of| (of.evaluations, of.failures));
+    let splits = summary.by_split.iter();
+    let splits = splits.map(|(name, of)| (name.clone(), of.evaluations, of.right, of.pairs_right));
+    (
+        summary.totals,
+        [
+            summary.tasks_solved,
+            summary.pairs_right,
+            summary.pairs_expected,
+        ],
+        summary.by_task.clone(),
+        summary.failures.clone(),
+        of_programs.collect::<Vec<_>>(),
+        splits.collect::<Vec<_>>(),
+    )
+}
+
+#[test]
+fn where_nobody_takes_results_the_same_are_counted() {
+    let (programs, mut tasks) = mixed_batch();
+    let unknown = Pair::new(Grid::filled(2, 3, 4), None);
+    tasks[0].test.push(unknown.clone());
+    tasks[1].others = vec![OtherSplit {
+        name: "extra".into(),
+        pairs: vec![unknown, tasks[1].train[0].clone()],
+    }];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let by = |backend, mode, keep_outputs| {
+        let options = options(backend, mode, keep_outputs);
+        Runner::new(&options)
+            .unwrap()
+            .run_into(&batch, &mut ())
+            .unwrap()
+    };
+    let expected = by(Backend::Reference, Mode::Sequential, false);
+    for (mode, keep_outputs) in [
+        (Mode::Sequential, true),
+        (Mode::Sequential, false),
+        (Mode::Parallel, false),
+    ] {
+        let summary = by(Backend::Emulated, mode, keep_outputs);
+        assert_eq!(counted(&summary), counted(&expected));
+        let of_device = summary
+            .backends
+            .device
+            .map_or(0, |device| device.evaluations);
+        assert_eq!(of_device > 500, is_there());
+    }
 }
 
 #[test]
