@@ -346,7 +346,7 @@ impl Collector {
             }
             BuilderItems::Values(values) => {
                 let (values, numbers) = numbered(values, Some(&by));
-                Value::set_built(values, Order::by(Built::Numbers(numbers.into()), by))
+                Value::set_ordered(values, Order::by(Built::Numbers(numbers.into()), by))
             }
         };
         self.room.close(cx);
@@ -512,8 +512,9 @@ fn set_of(values: Vec<Value>) -> Value {
     if values.is_sorted_by(|a, b| a < b) {
         return Value::set_built(values, Order::default());
     }
+    // What is left of equal elements may be a patch.
     let (values, numbers) = numbered(values, None);
-    Value::set_built(values, Order::new(Built::Numbers(numbers.into())))
+    Value::set_ordered(values, Order::new(Built::Numbers(numbers.into())))
 }
 
 /// Adds the items in the order of these indices, or as they are.
@@ -568,6 +569,13 @@ mod tests {
                 .unwrap()
                 .contains(&Value::Loc(Loc::new(1, 1)))
         );
+    }
+
+    #[test]
+    fn what_is_left_of_equal_elements_is_a_patch() {
+        let pair = Value::tuple(vec![Value::Bool(false), Value::Int(0)]);
+        let set = Value::set([Value::Loc(Loc::default()), pair]);
+        assert!(matches!(&set, Value::Indices(_)), "{set}");
     }
 
     #[test]
