@@ -122,6 +122,12 @@ impl Tiles {
         self.ready = most.min(self.all.len());
     }
 
+    /// The tiles in use.
+    #[inline(always)]
+    pub(crate) fn made(&self) -> &[Tile] {
+        &self.all[..self.top]
+    }
+
     /// The tiles in use, and a free one to write to; [`commit`](Self::commit) keeps it.
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Result<(&[Tile], &mut Tile), BailOut> {

@@ -233,6 +233,12 @@ impl<'l> Context<'l> {
         self.spend(steps)
     }
 
+    /// The work that is left, steps included; modulo 2^64.
+    pub(crate) fn units_left(&self) -> u64 {
+        let steps = self.steps_left.wrapping_mul(WORK_PER_STEP);
+        steps.wrapping_sub(self.work)
+    }
+
     /// Spends steps; fails if none are left or the time is over.
     #[inline]
     pub fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {

@@ -72,23 +72,18 @@ impl Runs {
         for (row, colours) in grid.rows().enumerate() {
             let first = all.runs.len();
             let mut start = 0;
-            while start < colours.len() {
-                let mut end = start;
-                if Some(colours[start]) != background {
-                    while end + 1 < colours.len()
-                        && Some(colours[end + 1]) != background
-                        && joined(colours[start], colours[end + 1])
-                    {
-                        end += 1;
-                    }
+            let is_cell = |colour: i8| Some(colour) != background;
+            for run in colours.chunk_by(|&a, &b| is_cell(a) == is_cell(b) && joined(a, b)) {
+                let next = start + run.len() as u32;
+                if is_cell(run[0]) {
                     all.parent.push(all.runs.len() as u32);
                     all.runs.push(Run {
                         row: row as u32,
-                        start: start as u32,
-                        end: end as u32,
+                        start,
+                        end: next - 1,
                     });
                 }
-                start = end + 1;
+                start = next;
             }
             // The runs of both rows are ordered from left to right, so one sweep finds all that touch.
             let mut passed = above.start;

@@ -65,5 +65,6 @@ pub use typed::TypedPrimitive;
 pub use value::container::{Container, Items};
 pub use value::foreign::Foreign;
 pub use value::function::{Function, FunctionKind};
+pub use value::sets::sorted_cells;
 pub use value::sort::sorted_places;
 pub use value::{Elements, MAX_INT, Value};

@@ -84,7 +84,8 @@ const MOST_GRIDS: usize = 100_000;
 
 /// Calls none of which fails or reaches a limit.
 struct Calls {
-    /// The most that a result may weigh.
+    /// How many cells a grid may have, and the most that a result may weigh.
+    most_cells: u64,
     most: u64,
     memory: u64,
     steps: u64,
@@ -99,7 +100,8 @@ pub(crate) fn of_output(
 ) -> Result<Option<Size>, usize> {
     let limits = context.limits;
     let mut calls = Calls {
-        most: limits.max_cells.min(limits.max_elements / 2),
+        most_cells: limits.max_cells,
+        most: limits.max_elements,
         memory: context.memory_left,
         steps: context.steps_left,
     };
@@ -226,14 +228,16 @@ impl Calls {
         // A call holds its result a second time while it builds it, and what it copies.
         let weight = result.most_weight()?;
         let copies = copied(primitive, arguments)?;
-        self.memory = self.memory.checked_sub(weight.checked_mul(2)?)?;
-        (copies <= self.memory).then_some(())?;
+        self.memory = self.memory.checked_sub(weight)?;
+        (weight.checked_add(copies)? <= self.memory).then_some(())?;
         // It is a step at least: functions of functions call each other without end. What it reads and builds is looked at
         // several times.
         let read = (arguments.iter()).try_fold(weight, |all, it| all.checked_add(it.held()?))?;
         let steps = 1 + (read.checked_add(copies)?) / (WORK_PER_STEP / LOOKS);
         self.steps = self.steps.checked_sub(steps)?;
-        (weight <= self.most).then_some(result)
+        let (height, width) = result.size().unwrap_or_default();
+        let fits = weight <= self.most && height as u64 * width as u64 <= self.most_cells;
+        fits.then_some(result)
     }
 
     /// What is known of the result of a loop.
@@ -636,6 +640,9 @@ fn of_call<'a>(primitive: Primitive, arguments: &[Known<'a>]) -> Option<Known<'a
             }
             let height = sizes.iter().map(|(height, _)| height).sum();
             (width > 0).then_some(Known::Grid((height, width)))
+        }
+        (P::Combine, [a, b]) if let (Some(a), Some(b)) = (a.sizes(), b.sizes()) => {
+            Some(Known::Grids([a, b].concat()))
         }
         (P::Combine, [a, b]) => {
             let (a, b) = (a.patch()?, b.patch()?);

@@ -17,7 +17,7 @@ use crate::program::{Code, Step};
 use crate::selection::{Constraint, Immediate, Selection};
 use crate::slot::At;
 use crate::slot::Slot;
-use arc_dsl::{Cell, Loc, Object, Primitive, hash};
+use arc_dsl::{Cell, Loc, Primitive, hash, sorted_cells};
 use arc_form::Type;
 
 /// The code of a grid's most common colour.
@@ -90,6 +90,23 @@ fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
     bits
 }
 
+/// The bits of a row's colours, for each plane.
+#[inline(always)]
+fn row_of_colours(tiles: &[Tile], paint: Paint, r: usize) -> [u32; 4] {
+    match paint {
+        Paint::Tile { tile, i, j } => {
+            let source = &tiles[tile as usize];
+            let row = |plane: &Bits| u64::from(plane[(r as i32 - i) as usize & 31]);
+            source
+                .planes
+                .each_ref()
+                .map(|plane| shifted(row(plane), j) as u32)
+        }
+        Paint::One(code) => [0, 1, 2, 3].map(|k| 0u32.wrapping_sub(code >> k & 1)),
+        Paint::None => [0; 4],
+    }
+}
+
 /// Paints the objects of a list one after the other. An unordered list must not have two colours at one location.
 ///
 /// With a `ground`, only cells of that colour are painted, and the first other colour at a location stays.
@@ -116,12 +133,9 @@ fn paint_layers(
     for &layer in list {
         let patch = patches.get(layer);
         let shape = patches.shape(&patch);
-        let one = match patch.paint {
-            Paint::One(code) => code,
-            Paint::Tile { .. } => 0,
-            Paint::None if patch.is_empty() => 0,
-            Paint::None => return Err(BailOut::Type),
-        };
+        if patch.paint == Paint::None && !patch.is_empty() {
+            return Err(BailOut::Type);
+        }
         if shape.is_beyond(tile.height, tile.width) {
             continue;
         }
@@ -134,15 +148,7 @@ fn paint_layers(
                 seen[r] |= row;
                 let row = row & open[r];
                 let mut unlike_ground = 0;
-                for k in 0..4 {
-                    let colour = match patch.paint {
-                        Paint::Tile { tile, i, j } => {
-                            let source = &made[tile as usize];
-                            shifted(u64::from(source.planes[k][(r as i32 - i) as usize & 31]), j)
-                                as u32
-                        }
-                        _ => 0u32.wrapping_sub(one >> k & 1),
-                    };
+                for (k, colour) in row_of_colours(made, patch.paint, r).into_iter().enumerate() {
                     let plane = &mut to.planes[k][r];
                     twice[r] |= (*plane ^ colour) & again;
                     *plane ^= (*plane ^ colour) & row;
@@ -199,28 +205,17 @@ fn colours_of_layers(m: &Machine, step: &Step, cells: &Bits) -> Open {
     for &layer in m.list(step.b) {
         let patch = m.memory.patches.get(layer);
         let shape = m.memory.patches.shape(&patch);
-        if shape.is_beyond(tile.height, tile.width) {
-            continue;
-        }
-        let bits = shape.clipped(tile.height, tile.width);
-        let mut add = |code: u32, has: &dyn Fn(usize) -> u32| {
-            for (r, row) in found[code as usize].iter_mut().enumerate() {
-                *row |= has(r) & bits[r] & cells[r];
+        shape.each_row_on(tile.height, tile.width, |r, row| {
+            let row = row & cells[r];
+            if row == 0 {
+                return;
             }
-        };
-        match patch.paint {
-            Paint::None => {}
-            Paint::One(code) => add(code, &|_| u32::MAX),
-            Paint::Tile { tile: source, i, j } => {
-                let source = m.memory.tiles.get(Slot::of_index(source as usize));
-                for code in 0..16 {
-                    let has = source.of_code(code);
-                    add(code, &|r| {
-                        shifted(u64::from(has[(r as i32 - i) as usize & 31]), j) as u32
-                    });
-                }
+            let colours = row_of_colours(m.memory.tiles.made(), patch.paint, r);
+            for (code, found) in (0..).zip(&mut *found) {
+                let unlike = |k: usize| colours[k] ^ 0u32.wrapping_sub(code >> k & 1);
+                found[r] |= row & !(unlike(0) | unlike(1) | unlike(2) | unlike(3));
             }
-        }
+        });
     }
     found
 }
@@ -240,13 +235,18 @@ fn paint_in_order(
     let is_copied = code.is_copied(step.b.into());
     let is_copied = is_copied.filter(|_| !m.known.has_dropped);
     let is_copied = is_copied.ok_or(BailOut::Order)?;
-    let mut cells: Vec<Cell> = Vec::new();
-    for &layer in m.list(step.b) {
-        let mut all = Cells::new(&m.memory, &m.memory.patches.get(layer));
+    let layers = m
+        .list(step.b)
+        .iter()
+        .map(|layer| m.memory.patches.get(*layer));
+    let count = |layer: Patch| m.memory.patches.shape(&layer).count() as usize;
+    let mut cells: Vec<Cell> = Vec::with_capacity(layers.clone().map(count).sum());
+    for layer in layers {
+        let mut all = Cells::new(&m.memory, &layer);
         cells.extend(std::iter::from_fn(|| all.next(&m.memory)));
     }
-    let cells = Object::new(cells);
-    let hashes: Vec<u64> = cells.as_slice().iter().copied().map(hash::cell).collect();
+    let cells = sorted_cells(&[&cells]);
+    let hashes: Vec<u64> = cells.iter().copied().map(hash::cell).collect();
     let known = hash::runs(&hashes, is_copied);
     let tile = m.tile(step.a);
     let (height, width) = (tile.height as i32, tile.width as i32);
@@ -257,11 +257,11 @@ fn paint_in_order(
         is_open.then_some((loc.i * width + loc.j) as usize)
     };
     let mut colours = vec![0u32; tile.height as usize * tile.width as usize];
-    for at in cells.as_slice().iter().filter_map(|cell| open_at(cell.loc)) {
+    for at in cells.iter().filter_map(|cell| open_at(cell.loc)) {
         colours[at] += 1;
     }
     let mut keyed = Vec::new();
-    for (places, &Cell { colour, loc }) in known.into_iter().zip(cells.as_slice()) {
+    for (places, &Cell { colour, loc }) in known.into_iter().zip(&cells) {
         if open_at(loc).is_some_and(|at| colours[at] > 1) {
             keyed.push((loc, places, code_of(colour)?));
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::ptr;
+use std::sync::Arc;
 
 use arc_isa::{ContainerKind, Primitive, Type};
 
@@ -11,9 +11,12 @@ use super::untyped::{
 };
 use crate::budget::{Context, Identity};
 use crate::error::{ErrorKind, EvalResult, Limit, ValueKind};
+use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
-use crate::value::container::{Collector, Container, Items, are_patches, sorting};
+use crate::value::container::{
+    Collector, Container, Items, are_patches, row, row_weight, sorting, united,
+};
 use crate::value::sets::order::{Built, By, Order};
 
 impl Value {
@@ -55,13 +58,11 @@ pub(super) fn combine(
     a: Container<'_>,
     b: Container<'_>,
 ) -> EvalResult<Value> {
-    let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
-    if a.kind == ContainerKind::Set && b.kind == ContainerKind::Set && a.is_like(b) {
-        all.extend_stored(cx, a)?;
-        all.extend_stored(cx, b)?;
-        let both = [a.value.clone(), b.value.clone()];
-        return all.finish_from(cx, Built::Joined(both.into()));
+    let both = [a.value.clone(), b.value.clone()];
+    if are_patches(&both) {
+        return united(cx, &both, Built::Joined(both.clone().into()));
     }
+    let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
     all.extend(cx, a)?;
     all.extend(cx, b)?;
     all.finish(cx)
@@ -227,39 +228,51 @@ pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> EvalResu
         && let Items::Values(patches) = containers.items
         && are_patches(patches)
     {
-        return merge_patches(cx, patches, Built::Merged(containers.value.clone()));
+        return united(cx, patches, Built::Merged(containers.value.clone()));
+    }
+    if containers.kind == ContainerKind::Tuple
+        && let Items::Values(values) = containers.items
+        && let Some(grids) = grids(values)
+    {
+        return joined(cx, &grids);
     }
     let mut all = cx.collector(containers.kind);
-    // A repeated grid has the same rows each time.
-    let (mut last, mut rows) = (None, Vec::new());
     for container in containers.iter() {
-        let Items::Rows(grid) = inner(&container)?.items else {
-            merge_into(cx, &mut all, &container)?;
-            continue;
-        };
-        if last != Some(ptr::from_ref(grid)) {
-            last = Some(ptr::from_ref(grid));
-            rows.clear();
-            rows.extend(inner(&container)?.iter_stored().map(Cow::into_owned));
-        }
-        for row in &rows {
-            all.push(cx, row.clone())?;
-        }
+        merge_into(cx, &mut all, &container)?;
     }
     all.finish(cx)
 }
 
-/// The union of these patches, which was built in this way.
-pub(super) fn merge_patches(
-    cx: &mut Context<'_>,
-    patches: &[Value],
-    built: Built,
-) -> EvalResult<Value> {
-    let mut all = cx.collector(ContainerKind::Set).expecting(patches.len());
-    for patch in patches {
-        all.extend_stored(cx, inner(patch)?)?;
+/// The values, if all are grids.
+fn grids(values: &[Value]) -> Option<Vec<&Arc<Grid>>> {
+    let all = values.iter().map(|value| match value {
+        Value::Grid(grid) => Some(grid),
+        _ => None,
+    });
+    all.collect()
+}
+
+/// The rows of all grids, none of which is made before it is known that there is room for all.
+fn joined(cx: &mut Context<'_>, grids: &[&Arc<Grid>]) -> EvalResult<Value> {
+    let mut room = cx.room();
+    for grid in grids {
+        for _ in 0..grid.height() {
+            room.take(cx, row_weight(grid.width()))?;
+        }
     }
-    all.finish_from(cx, built)
+    let mut rows: Vec<Value> = Vec::with_capacity(grids.iter().map(|grid| grid.height()).sum());
+    let mut last = None;
+    for grid in grids {
+        if last == Some(Arc::as_ptr(grid)) {
+            // A repeated grid has the same rows each time.
+            rows.extend_from_within(rows.len() - grid.height()..);
+        } else {
+            rows.extend(grid.rows().map(row));
+        }
+        last = Some(Arc::as_ptr(grid));
+    }
+    room.close(cx);
+    Ok(Value::tuple(rows))
 }
 
 /// Adds the elements of `container`, which has to be a container.
@@ -535,6 +548,64 @@ mod tests {
         let empties = Value::set([Value::empty_set()]);
         assert_eq!(call(Primitive::Merge, &[&empties]), Ok(Value::empty_set()));
         assert!(call(Primitive::Merge, &[&ints(&[1, 2])]).is_err());
+    }
+
+    /// The order of the union is that of its elements, added in the order of the sets and of their elements.
+    #[test]
+    fn an_empty_set_among_patches_is_as_if_it_was_not_there() {
+        let line = |i, from| (from..from + 9).map(move |j| Loc::new(7 * i - j, 5 * j));
+        let [a, b] = [line(1, 3), line(4, 0)].map(|line| Value::set(line.map(Value::Loc)));
+        let empty = Value::empty_set();
+        let in_order = |sets: &[&Value]| {
+            let all = sets.iter().filter_map(|set| set.as_container());
+            Value::set(all.flat_map(|set| set.iter().map(Cow::into_owned).collect::<Vec<_>>()))
+        };
+        for pair in [[&a, &b], [&b, &a], [&a, &empty], [&empty, &b], [&empty; 2]] {
+            let combined = call(Primitive::Combine, &pair).unwrap();
+            assert_eq!(combined.to_string(), in_order(&pair).to_string());
+        }
+        let sets = Value::set([a, empty, b].map(|set| set.clone()));
+        let sets_in_order: Vec<_> = sets.as_container().unwrap().iter().collect();
+        let sets_in_order: Vec<&Value> = sets_in_order.iter().map(|set| &**set).collect();
+        let merged = in_order(&sets_in_order).to_string();
+        for found in [
+            call(Primitive::Merge, &[&sets]),
+            call(
+                Primitive::Mapply,
+                &[Value::primitive(Primitive::Toindices), &sets],
+            ),
+        ] {
+            assert_eq!(found.unwrap().to_string(), merged);
+        }
+    }
+
+    #[test]
+    fn merged_grids_are_the_tuple_of_their_rows() {
+        let grid = |height, width| Value::from(Grid::filled(height, width, 3));
+        let (wide, narrow) = (grid(2, 3), grid(1, 2));
+        let grids = Value::tuple(vec![
+            wide.clone(),
+            wide,
+            narrow,
+            grid(3, 0),
+            Grid::default().into(),
+        ]);
+        let merged = call(Primitive::Merge, &[&grids]).unwrap();
+        let rows = "((3, 3, 3), (3, 3, 3), (3, 3, 3), (3, 3, 3), (3, 3), (), (), ())";
+        assert_eq!(merged.to_string(), rows);
+        // Each row weighs as much as was looked at before it was made.
+        let weights: u64 = merged
+            .values()
+            .iter()
+            .map(|row| u64::from(row.own_weight()))
+            .sum();
+        assert_eq!(
+            weights,
+            4 * row_weight(3) + row_weight(2) + 3 * row_weight(0)
+        );
+        let large = call(Primitive::Repeat, &[&grid(20, 20), &Value::Int(4_000)]).unwrap();
+        let limit = Err(ErrorKind::Limit(Limit::Elements));
+        assert_eq!(call(Primitive::Merge, &[&large]), limit);
     }
 
     #[test]

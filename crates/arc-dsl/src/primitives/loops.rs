@@ -7,11 +7,12 @@ use std::cmp::Ordering;
 use arc_isa::{ContainerKind, Primitive, Type};
 
 use super::comparison::{improves, less};
-use super::containers::{kept, merge, merge_into, merge_patches};
+use super::containers::{kept, merge, merge_into};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::value::Value;
-use crate::value::container::{Collector, Container, Items, sorting};
+use crate::value::container::{Collector, Container, Items, sorting, united};
+use crate::value::function::FunctionKind;
 use crate::value::sets::order::{Built, By};
 use crate::value::sort::sorted_places;
 use smallvec::SmallVec;
@@ -77,9 +78,30 @@ fn containers<'a>(
 /// The body of a loop: a function value, or anything that can be called like one.
 pub(crate) trait Body {
     fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value>;
+
+    /// Whether all that it reads of its argument is the first element.
+    fn reads_first(&self) -> bool {
+        false
+    }
 }
 
 impl Body for &Value {
+    fn reads_first(&self) -> bool {
+        match self {
+            Value::Primitive(primitive) => *primitive == Primitive::First,
+            Value::Function(function) => match function.kind() {
+                FunctionKind::Compose { inner: first, .. }
+                | FunctionKind::Chain { f: first, .. }
+                | FunctionKind::Matcher {
+                    function: first, ..
+                } => first.reads_first(),
+                FunctionKind::Fork { a, b, .. } => a.reads_first() && b.reads_first(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
     #[inline]
     fn call(&mut self, cx: &mut Context<'_>, arguments: &[&Value]) -> EvalResult<Value> {
         cx.call(self, arguments)
@@ -193,7 +215,7 @@ fn merged_results(
         Ok(patches) => {
             let all = Value::tuple(patches);
             let held = cx.hold_heavy(&all)?;
-            let merged = merge_patches(cx, all.values(), Built::Images((all.clone(), by).into()));
+            let merged = united(cx, all.values(), Built::Images((all.clone(), by).into()));
             cx.release(held);
             merged
         }
@@ -303,8 +325,26 @@ fn kept_of_set(
     condition: &mut impl Body,
 ) -> EvalResult<Value> {
     let mut holds = Vec::with_capacity(set.len());
+    let reads_colour = condition.reads_first();
+    // Cells ascend by colour, and the condition takes as many steps for each of a colour.
+    let mut last = None;
     set.try_each_stored(cx, |cx, item| {
-        holds.push(condition.call(cx, &[item])?.is_truthy());
+        let colour = match item {
+            Value::Cell(cell) if reads_colour => Some(cell.colour),
+            _ => None,
+        };
+        if let Some((same, is_kept, work)) = last
+            && same == colour
+        {
+            holds.push(is_kept);
+            return cx.work(work);
+        }
+        let before = cx.units_left();
+        let is_kept = condition.call(cx, &[item])?.is_truthy();
+        holds.push(is_kept);
+        if colour.is_some() {
+            last = Some((colour, is_kept, before.wrapping_sub(cx.units_left())));
+        }
         Ok(())
     })?;
     Ok(kept(set, &holds))
@@ -525,4 +565,61 @@ fn hold_rows(cx: &mut Context<'_>, containers: &[Container<'_>]) -> EvalResult<u
         }
     }
     Ok(held)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::{Cell, Loc, Object};
+    use crate::primitives::testing::call;
+    use crate::{Interpreter, Limits};
+
+    /// The condition is called once for each colour, and charged for each cell.
+    #[test]
+    fn a_filter_by_colour_takes_as_many_steps_for_each_cell() {
+        let is_three = [Value::primitive(Primitive::First), &Value::Int(3)];
+        let is_three = call(Primitive::Matcher, &is_three).unwrap();
+        let flip = [Value::primitive(Primitive::Flip), &is_three];
+        let is_other = call(Primitive::Compose, &flip).unwrap();
+        let cells = |count| (0..count).map(|at| Cell::new(at % 4, Loc::new(at, 2 * at)));
+        let filter = Value::primitive(Primitive::Sfilter);
+        // The elements of the larger one, and of what is kept, are a step more.
+        for (count, steps) in [(8, 17), (40, 82)] {
+            let object = Value::from(cells(count).collect::<Object>());
+            let (kept, spent) = Interpreter::default().call_counted(filter, &[&object, &is_other]);
+            let all = cells(count).filter(|cell| cell.colour != 3);
+            assert_eq!(kept.unwrap(), all.collect::<Object>().into());
+            assert_eq!(spent, steps);
+        }
+        let limits = Limits {
+            max_steps: 81,
+            ..Limits::default()
+        };
+        let object = Value::from(cells(40).collect::<Object>());
+        let result = Interpreter::new(limits).call(filter, &[&object, &is_other]);
+        assert_eq!(result.unwrap_err().limit(), Some(crate::Limit::Steps));
+    }
+
+    /// That of the larger colour is the first one in Python's order.
+    #[test]
+    fn a_condition_of_the_colour_that_fails_ends_with_the_error_of_the_first_cell() {
+        let make = |primitive, parts: &[&Value]| call(primitive, parts).unwrap();
+        let of = Value::primitive;
+        // It divides by zero for colour 0, and finds no element for colour 2.
+        let repeated = make(Primitive::Lbind, &[of(Primitive::Repeat), &Value::Int(6)]);
+        let minus_two = make(Primitive::Lbind, &[of(Primitive::Subtract), &Value::Int(2)]);
+        let elements = make(Primitive::Compose, &[&repeated, &minus_two]);
+        let element = make(Primitive::Compose, &[of(Primitive::First), &elements]);
+        let divided = make(Primitive::Lbind, &[of(Primitive::Divide), &Value::Int(6)]);
+        let both = make(Primitive::Fork, &[of(Primitive::Both), &element, &divided]);
+        let condition = make(Primitive::Compose, &[&both, of(Primitive::First)]);
+        let cells = [Cell::new(0, Loc::new(0, 3)), Cell::new(2, Loc::new(0, 0))];
+        let object = Value::from(cells.into_iter().collect::<Object>());
+        let Value::Cell(first) = make(Primitive::First, &[&object]) else {
+            panic!("{object}");
+        };
+        assert_eq!(first.colour, 2, "{object}");
+        let result = call(Primitive::Sfilter, &[&object, &condition]);
+        assert_eq!(result, Err(ErrorKind::Empty));
+    }
 }

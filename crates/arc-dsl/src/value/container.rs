@@ -10,8 +10,9 @@ use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
+use crate::value::sets::ascend;
 use crate::value::sets::order::{Built, By, Order, numbered};
-use crate::value::{Value, grid_work};
+use crate::value::{CONTAINER_WEIGHT, Value, grid_work};
 
 /// A tuple or a set, in whatever variant of [`Value`] it is stored.
 #[derive(Debug, Clone, Copy)]
@@ -50,14 +51,6 @@ impl<'a> Container<'a> {
             Value::Set(elements) => elements.places(),
             _ => None,
         }
-    }
-
-    /// Whether both are sets of locations, or both are sets of cells.
-    pub(crate) fn is_like(self, other: Self) -> bool {
-        matches!(
-            (self.items, other.items),
-            (Items::Locs(_), Items::Locs(_)) | (Items::Cells(_), Items::Cells(_))
-        )
     }
 
     /// Number of elements.
@@ -203,19 +196,54 @@ impl<'a> Container<'a> {
     }
 }
 
-/// Whether all are sets of locations, or all are objects. The union of such sets can be built before the order of its
-/// elements is known.
+/// Whether all are sets of locations, or all are objects; any may be empty. The union of such sets can be built before the
+/// order of its elements is known.
 pub(crate) fn are_patches(values: &[Value]) -> bool {
-    values
-        .iter()
-        .all(|value| matches!(value, Value::Indices(_)))
-        || values.iter().all(|value| matches!(value, Value::Object(_)))
+    let is_empty = |value: &Value| matches!(value, Value::Set(set) if set.as_slice().is_empty());
+    let are = |is_one: fn(&Value) -> bool| values.iter().all(|it| is_one(it) || is_empty(it));
+    are(|value| matches!(value, Value::Indices(_)))
+        || are(|value| matches!(value, Value::Object(_)))
+}
+
+/// The union of these patches that was built in this way.
+pub(crate) fn united(cx: &mut Context<'_>, patches: &[Value], built: Built) -> EvalResult<Value> {
+    let mut room = cx.room();
+    let (mut locs, mut cells) = (Vec::new(), Vec::new());
+    for patch in patches.iter().filter_map(Value::as_container) {
+        count_reads(patch.len());
+        room.take(cx, patch.len() as u64)?;
+        match patch.items {
+            Items::Locs(of_patch) => locs.push(of_patch),
+            Items::Cells(of_patch) => cells.push(of_patch),
+            _ => {}
+        }
+    }
+    let count = room.taken();
+    if count >= WORK_PER_STEP && !(ascend(&locs) && ascend(&cells)) {
+        cx.work(sorting(count as usize, count))?;
+    }
+    let united = match (locs.as_slice(), cells.as_slice()) {
+        ([], []) => Value::empty_set(),
+        ([], cells) => Object::united(cells, built).into(),
+        (locs, _) => Indices::united(locs, built).into(),
+    };
+    room.close(cx);
+    Ok(united)
 }
 
 /// A row of a grid as a tuple of integers.
-fn row(colours: &[i8]) -> Value {
+pub(crate) fn row(colours: &[i8]) -> Value {
     count_reads(colours.len());
     Value::tuple(colours.iter().map(|&c| Value::Int(i32::from(c))).collect())
+}
+
+/// What a row of so many cells weighs.
+pub(crate) fn row_weight(width: usize) -> u64 {
+    match width {
+        // It is a location.
+        2 => 1,
+        _ => u64::from(CONTAINER_WEIGHT) + width as u64,
+    }
 }
 
 /// Builds a tuple or a set element by element, and fails if it would weigh too much.
@@ -285,31 +313,8 @@ impl Collector {
             Items::Locs(_) | Items::Cells(_) => self.room.take(cx, container.len() as u64)?,
             _ => return container.try_each(|item| self.push(cx, item.clone())),
         }
-        self.builder.extend(container, container.places());
+        self.builder.extend(container);
         Ok(())
-    }
-
-    /// Adds all elements of a set as they are stored; the set of all is then built by [`finish_from`](Self::finish_from).
-    pub(crate) fn extend_stored(
-        &mut self,
-        cx: &mut Context<'_>,
-        container: Container<'_>,
-    ) -> EvalResult<()> {
-        self.room.take(cx, container.len() as u64)?;
-        self.builder.extend(container, None);
-        Ok(())
-    }
-
-    /// The set of the elements, all of them locations or all of them cells, that was built from these containers.
-    pub(crate) fn finish_from(self, cx: &mut Context<'_>, built: Built) -> EvalResult<Value> {
-        self.charge_sorting(cx)?;
-        let finished = match self.builder.items {
-            BuilderItems::Locs(locs) => Indices::built(locs, built).into(),
-            BuilderItems::Cells(cells) => Object::built(cells, built).into(),
-            BuilderItems::Values(values) => set_of(values),
-        };
-        self.room.close(cx);
-        Ok(finished)
     }
 
     /// The elements, if all are sets of locations, or all are objects; otherwise the collector.
@@ -341,7 +346,7 @@ impl Collector {
             }
             BuilderItems::Values(values) => {
                 let (values, numbers) = numbered(values, Some(&by));
-                Value::set_built(values, Order::by(Built::Numbers(numbers.into()), by))
+                Value::set_ordered(values, Order::by(Built::Numbers(numbers.into()), by))
             }
         };
         self.room.close(cx);
@@ -433,9 +438,10 @@ impl ContainerBuilder {
         values.push(value);
     }
 
-    /// Adds all elements of a container of locations or cells, in the order of these indices or as they are stored.
-    fn extend(&mut self, container: Container<'_>, places: Option<&[u32]>) {
+    /// Adds all elements of a container of locations or cells.
+    fn extend(&mut self, container: Container<'_>) {
         count_reads(container.len());
+        let places = container.places();
         match (self.kind, &mut self.items, container.items) {
             (ContainerKind::Set, BuilderItems::Locs(locs), Items::Locs(more)) => {
                 add_in_order(locs, more, places);
@@ -506,8 +512,9 @@ fn set_of(values: Vec<Value>) -> Value {
     if values.is_sorted_by(|a, b| a < b) {
         return Value::set_built(values, Order::default());
     }
+    // What is left of equal elements may be a patch.
     let (values, numbers) = numbered(values, None);
-    Value::set_built(values, Order::new(Built::Numbers(numbers.into())))
+    Value::set_ordered(values, Order::new(Built::Numbers(numbers.into())))
 }
 
 /// Adds the items in the order of these indices, or as they are.
@@ -562,6 +569,13 @@ mod tests {
                 .unwrap()
                 .contains(&Value::Loc(Loc::new(1, 1)))
         );
+    }
+
+    #[test]
+    fn what_is_left_of_equal_elements_is_a_patch() {
+        let pair = Value::tuple(vec![Value::Bool(false), Value::Int(0)]);
+        let set = Value::set([Value::Loc(Loc::default()), pair]);
+        assert!(matches!(&set, Value::Indices(_)), "{set}");
     }
 
     #[test]

@@ -161,16 +161,16 @@ fn probe(slots: &[u32], hash: u64, is_it: impl Fn(u32) -> bool) -> usize {
     let mask = slots.len() - 1;
     let (mut rest, mut start) = (hash, hash as usize & mask);
     loop {
-        let count = if start + IN_A_ROW <= mask {
-            1 + IN_A_ROW
-        } else {
-            1
-        };
-        let found = slots[start..start + count]
-            .iter()
-            .position(|slot| is_it(*slot));
+        // Most often it is the first.
+        if is_it(slots[start]) {
+            return start;
+        }
+        let behind = start + 1..start + 1 + IN_A_ROW;
+        let found = slots
+            .get(behind)
+            .and_then(|behind| behind.iter().position(|slot| is_it(*slot)));
         if let Some(found) = found {
-            return start + found;
+            return start + 1 + found;
         }
         rest >>= 5;
         start = start.wrapping_mul(5).wrapping_add(1 + rest as usize) & mask;

@@ -30,8 +30,8 @@ macro_rules! sorted_set {
                 if items.is_sorted_by(|a, b| a < b) {
                     return Self::from_sorted(items);
                 }
-                let added = items.as_slice().into();
-                Self::from_ascending($sorted(items), Order::new(Built::$added(added)))
+                let sorted = $sorted(&[&items]);
+                Self::from_ascending(sorted, Order::new(Built::$added(items.into())))
             }
 
             /// The set of items that are known to be ascending and distinct, and were added in that order.
@@ -55,8 +55,8 @@ macro_rules! sorted_set {
                 if items.is_sorted_by(|a, b| a < b) {
                     return Self::from_ascending(items, Order::by(Built::Ascending, by));
                 }
-                let added = items.as_slice().into();
-                Self::from_ascending($sorted(items), Order::by(Built::$added(added), by))
+                let sorted = $sorted(&[&items]);
+                Self::from_ascending(sorted, Order::by(Built::$added(items.into()), by))
             }
 
             /// The set of these items, in any order, that was built in this way.
@@ -67,8 +67,14 @@ macro_rules! sorted_set {
             /// The set of these items, in any order, with this order of iteration.
             pub(crate) fn ordered(items: Vec<$item>, order: Order) -> Self {
                 let is_sorted = items.is_sorted_by(|a, b| a < b);
-                let items = if is_sorted { items } else { $sorted(items) };
+                let items = if is_sorted { items } else { $sorted(&[&items]) };
                 Self::from_ascending(items, order)
+            }
+
+            /// The union of these sets, each given by its ascending items, that was built in this way.
+            pub(crate) fn united(sets: &[&[$item]], built: Built) -> Self {
+                let all = if ascend(sets) { sets.concat() } else { $sorted(sets) };
+                Self::from_ascending(all, Order::new(built))
             }
 
             /// The items, ascending.
@@ -177,14 +183,21 @@ fn fitted<T>(mut items: Vec<T>) -> Vec<T> {
     items
 }
 
-/// The locations in ascending order, without repetitions.
-fn sorted_locs(locs: Vec<Loc>) -> Vec<Loc> {
-    by_bitmap(locs, 1, |loc| Cell::new(0, *loc), |cell| cell.loc)
+/// Whether the items of all sets ascend, one set after the other; those of each do.
+pub(crate) fn ascend<T: Ord>(sets: &[&[T]]) -> bool {
+    let mut ends = sets.iter().filter_map(|set| set.first().zip(set.last()));
+    let mut last = None;
+    ends.all(|(first, end)| last.replace(end).is_none_or(|last| last < first))
 }
 
-/// The cells in ascending order, without repetitions.
-fn sorted_cells(cells: Vec<Cell>) -> Vec<Cell> {
-    by_bitmap(cells, 16, |cell| *cell, |cell| cell)
+/// All locations in ascending order, without repetitions.
+fn sorted_locs(parts: &[&[Loc]]) -> Vec<Loc> {
+    by_bitmap(parts, 1, |loc| Cell::new(0, *loc), |cell| cell.loc)
+}
+
+/// All cells in ascending order, without repetitions.
+pub fn sorted_cells(parts: &[&[Cell]]) -> Vec<Cell> {
+    by_bitmap(parts, 16, |cell| *cell, |cell| cell)
 }
 
 #[cfg(test)]

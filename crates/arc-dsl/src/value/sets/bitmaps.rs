@@ -3,31 +3,31 @@
 
 use crate::patch::{Cell, Loc};
 
-/// The items in ascending order, without repetitions.
+/// All items in ascending order, without repetitions.
 ///
 /// If they lie close together, as they do on and around a grid, they are sorted with bitmaps, one per colour: the time
 /// is linear in the number of items and the size of the bitmaps.
-pub(super) fn by_bitmap<T: Ord>(
-    mut items: Vec<T>,
+pub(super) fn by_bitmap<T: Ord + Copy>(
+    parts: &[&[T]],
     colours: usize,
     to_cell: impl Fn(&T) -> Cell,
     from_cell: impl Fn(Cell) -> T,
 ) -> Vec<T> {
     const FEW: usize = 24;
-    if items.len() >= FEW
-        && let Some(bitmaps) = Bitmaps::around(items.iter().map(&to_cell), colours, items.len())
+    let count = parts.iter().map(|part| part.len()).sum();
+    let cells = || parts.iter().flat_map(|part| part.iter().map(&to_cell));
+    if count >= FEW
+        && let Some(bitmaps) = Bitmaps::around(cells(), colours, count)
     {
-        let mut words = vec![0u64; bitmaps.words()];
-        for item in &items {
-            let (word, bit) = bitmaps.place(to_cell(item));
-            words[word] |= 1 << bit;
-        }
-        items.clear();
+        let words = bitmaps.marked(cells());
+        let marked: u32 = words.iter().map(|word| word.count_ones()).sum();
+        let mut items = Vec::with_capacity(marked as usize);
         bitmaps.each_marked(&words, |cell| items.push(from_cell(cell)));
-    } else {
-        items.sort_unstable();
-        items.dedup();
+        return items;
     }
+    let mut items = parts.concat();
+    items.sort_unstable();
+    items.dedup();
     items
 }
 
@@ -50,7 +50,8 @@ impl Bitmaps {
             Cell::default(),
         );
         high.loc = Loc::new(i32::MIN, i32::MIN);
-        for Cell { colour, loc } in cells {
+        // A `for` would ask after each cell whether another part of them follows.
+        cells.for_each(|Cell { colour, loc }| {
             low = Cell::new(
                 low.colour.min(colour),
                 Loc::new(low.loc.i.min(loc.i), low.loc.j.min(loc.j)),
@@ -59,7 +60,7 @@ impl Bitmaps {
                 high.colour.max(colour),
                 Loc::new(high.loc.i.max(loc.i), high.loc.j.max(loc.j)),
             );
-        }
+        });
         let extent =
             |low: i32, high: i32| usize::try_from(i64::from(high) - i64::from(low) + 1).ok();
         let rows = extent(low.loc.i, high.loc.i)?;
@@ -91,6 +92,16 @@ impl Bitmaps {
             (cell.colour as usize * self.rows + i) * self.stride + j / 64,
             j % 64,
         )
+    }
+
+    /// The words, in which the bits of these cells are set.
+    fn marked(self, cells: impl Iterator<Item = Cell>) -> Vec<u64> {
+        let mut words = vec![0; self.words()];
+        cells.for_each(|cell| {
+            let (word, bit) = self.place(cell);
+            words[word] |= 1 << bit;
+        });
+        words
     }
 
     /// Passes the cells whose bits are set to `visit`, in ascending order.
@@ -145,12 +156,7 @@ impl Ranks {
     /// Those of these cells, which ascend and are this many; `None` if they do not lie close together.
     pub(super) fn of(cells: impl Iterator<Item = Cell> + Clone, count: usize) -> Option<Self> {
         let bitmaps = Bitmaps::around(cells.clone(), 16, count)?;
-        let mut words = vec![0_u64; bitmaps.words()];
-        for cell in cells {
-            let (word, bit) = bitmaps.place(cell);
-            words[word] |= 1 << bit;
-        }
-        let bits = RankedBits::of(words);
+        let bits = RankedBits::of(bitmaps.marked(cells));
         Some(Self { bitmaps, bits })
     }
 
