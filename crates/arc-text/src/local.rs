@@ -51,16 +51,18 @@ impl<'t> Lowering<'_, 't> {
         Ok(())
     }
 
-    /// `lambda parameters: value` as a value.
-    pub(super) fn lambda_value(&mut self, function: &Function<'t>) -> Result<Expression<'t>> {
+    /// `lambda parameters: value`, called at once or as a value; and how many of the trailers belong to it.
+    pub(super) fn lambda(
+        &mut self,
+        function: &Function<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
         let token = function.name;
         if self.scope.is_none() {
             return Err(self.expects(token, "a value"));
         }
         let function = self.local_function(token, function)?;
-        self.freeze(&function.frozen, token);
-        let value = self.value_of(token, &function)?;
-        Ok(Expression::Inlined(value))
+        self.of_local(token, &function, trailers)
     }
 
     /// A function within the current one, which errors refer to by `name`.

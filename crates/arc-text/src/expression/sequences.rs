@@ -194,7 +194,7 @@ impl<'t> Lowering<'_, 't> {
     /// A function of Python as a value: that of one argument.
     pub(crate) fn builtin_value(&mut self, token: Token<'t>) -> Result<Expression<'t>> {
         if token.text == "len" {
-            return Ok(Expression::Operand(Primitive::Size.into()));
+            return Ok(Expression::Inlined(Primitive::Size.into()));
         }
         // A keyword is no name.
         let argument = Token {
@@ -501,9 +501,8 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(token));
         }
-        let element = self
-            .certainly_tuple(&value, token, SURE_TO_INDEX)?
-            .element();
+        self.certainly_tuple(&value, token, SURE_TO_INDEX)?;
+        let element = self.element_type(&value, token);
         let at = match index {
             [Some(at)] => at,
             [None, None, Some(step)]
@@ -547,16 +546,34 @@ impl<'t> Lowering<'_, 't> {
         Ok(Some((list.0, used)))
     }
 
-    /// The type of a value, which has to be a tuple whatever the grid is.
+    /// Checks that a value is a tuple whatever the grid is.
     fn certainly_tuple(
         &mut self,
         value: &Operand,
         token: Token<'t>,
         expected: &'static str,
-    ) -> Result<ValueType> {
-        let ty = self.certain(value, token);
-        ty.filter(|ty| ty.container() == Some(ContainerKind::Tuple))
-            .ok_or_else(|| self.expects(token, expected))
+    ) -> Result<()> {
+        let kind = self.certain(value, token).and_then(|ty| ty.container());
+        if kind == Some(ContainerKind::Tuple) || self.holds_functions(value) {
+            return Ok(());
+        }
+        Err(self.expects(token, expected))
+    }
+
+    /// Whether a value is certainly a tuple, maybe of functions, which have no type.
+    fn holds_functions(&self, value: &Operand) -> bool {
+        let Operand::Slot(slot) = value else {
+            return constant(value).is_some_and(|it| it.as_tuple().is_some());
+        };
+        let scope = self.scope.as_ref();
+        let step = scope.and_then(|scope| scope.builder.step_of(*slot));
+        step.is_some_and(|step| match step.callee {
+            Callee::Primitive(Primitive::Identity | Primitive::Combine) => {
+                self.holds_functions(&step.arguments[0])
+            }
+            Callee::Primitive(Primitive::Astuple | Primitive::Repeat) => true,
+            _ => false,
+        })
     }
 
     pub(crate) fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {

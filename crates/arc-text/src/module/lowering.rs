@@ -232,10 +232,10 @@ impl<'t> Scope<'t> {
             ExprKind::Name => self.unhashable.contains(expr.token.text),
             ExprKind::Paren(inner) => self.is_set(inner),
             ExprKind::Tuple(elements) => elements.iter().any(|it| self.is_set(it)),
-            ExprKind::Conditional(parts) => parts.0[..1]
-                .iter()
-                .chain(&parts.0[2..])
-                .any(|it| self.is_set(it)),
+            ExprKind::Conditional(parts) => {
+                let mut values = parts.0.iter().map(|([value, _], _)| value);
+                values.any(|it| self.is_set(it)) || self.is_set(&parts.1)
+            }
             ExprKind::Logical(chain) => {
                 self.is_set(&chain.first) || chain.rest.iter().any(|(_, it)| self.is_set(it))
             }

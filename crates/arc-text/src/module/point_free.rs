@@ -37,6 +37,9 @@ const COMBINATORS: &[Primitive] = &[
     Primitive::Fork,
 ];
 
+/// The primitives that make tables of functions, of functions and of such tables.
+const TABLES: &[Primitive] = &[Primitive::Astuple, Primitive::Combine];
+
 /// A value of the body as a function of the parameter.
 #[derive(Debug, Clone)]
 enum Abstracted {
@@ -229,33 +232,41 @@ impl<'t> Lowering<'_, 't> {
         let Abstracted::Constant(Operand::Primitive(combinator)) = callee else {
             return Ok(None);
         };
-        let is_function =
-            |value: &Abstracted| matches!(value, Abstracted::Constant(it) if self.is_function(it));
-        let takes = combinator.parameters().iter().zip(arguments);
-        let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
-        if !COMBINATORS.contains(combinator)
-            || !functions.all(|(_, argument)| is_function(argument))
-        {
+        let arguments = constants(arguments);
+        let is_made = if COMBINATORS.contains(combinator) {
+            let takes = combinator.parameters().iter().zip(&arguments);
+            let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
+            functions.all(|(_, argument)| self.is_function(argument))
+        } else {
+            let mut parts = arguments.iter();
+            TABLES.contains(combinator) && parts.all(|it| self.is_function(it) || self.is_table(it))
+        };
+        if !is_made {
             return Ok(None);
         }
         let name = self.generate_name();
-        let arguments = constants(arguments).into();
-        self.step(token, name, (*combinator).into(), arguments)
+        self.step(token, name, (*combinator).into(), arguments.into())
             .map(Some)
     }
 
     /// Whether a value is certainly a function.
     fn is_function(&self, value: &Operand) -> bool {
-        match (value, &self.scope) {
-            (Operand::Primitive(_), _) => true,
-            (Operand::Slot(slot), Some(scope)) => {
-                let step = scope.builder.step_of(*slot);
-                step.is_some_and(
-                    |step| matches!(step.callee, Callee::Primitive(it) if COMBINATORS.contains(&it)),
-                )
-            }
-            _ => false,
-        }
+        matches!(value, Operand::Primitive(_)) || self.is_result_of(value, COMBINATORS)
+    }
+
+    /// Whether a value is a tuple of functions, or of such tuples: only these are made before an abstraction.
+    fn is_table(&self, value: &Operand) -> bool {
+        self.is_result_of(value, TABLES)
+    }
+
+    fn is_result_of(&self, value: &Operand, primitives: &[Primitive]) -> bool {
+        let (Operand::Slot(slot), Some(scope)) = (value, &self.scope) else {
+            return false;
+        };
+        let step = scope.builder.step_of(*slot);
+        step.is_some_and(
+            |step| matches!(step.callee, Callee::Primitive(it) if primitives.contains(&it)),
+        )
     }
 
     /// `lambda x: function(a(x), b(x), ..)`, where at least one argument depends on the parameter.
@@ -439,27 +450,37 @@ fn unneeded_steps(function: &Program) -> Vec<usize> {
 fn call_count(function: &Program, given: &[Option<Operand>]) -> u32 {
     let inputs = function.inputs().len();
     let mut calls = vec![0u32; inputs];
-    // Whether each variable is a constant, and whether a function.
-    let mut known: Vec<_> = given.iter().map(|it| (it.is_some(), false)).collect();
+    // Whether each variable is a constant, and whether a function or a table of such.
+    let mut known: Vec<_> = given
+        .iter()
+        .map(|it| (it.is_some(), false, false))
+        .collect();
     for step in function.steps() {
         let known_of = |operand: &Operand| match operand {
             Operand::Slot(slot) => known[slot.index()],
-            other => (true, matches!(other, Operand::Primitive(_))),
+            other => (true, matches!(other, Operand::Primitive(_)), false),
         };
-        let is_made_before = match step.callee {
+        let (is_function, is_table) = match step.callee {
             Callee::Primitive(it) if COMBINATORS.contains(&it) => {
                 let mut arguments = it.parameters().iter().zip(&step.arguments);
-                arguments.all(|((_, kind), argument)| {
-                    let (is_constant, is_function) = known_of(argument);
+                let are_known = arguments.all(|((_, kind), argument)| {
+                    let (is_constant, is_function, _) = known_of(argument);
                     is_constant && (is_function || *kind != Type::Callable)
-                })
+                });
+                (are_known, false)
             }
-            _ => false,
+            Callee::Primitive(it) if TABLES.contains(&it) => {
+                let mut arguments = step.arguments.iter().map(known_of);
+                let of_functions = |(_, is_function, is_table)| is_function || is_table;
+                (false, arguments.all(of_functions))
+            }
+            _ => (false, false),
         };
+        let is_made_before = is_function || is_table;
         let reads = step.reads().map(|slot| calls[slot.index()]);
         let count = reads.fold(1, u32::saturating_add);
         calls.push(if is_made_before { 0 } else { count });
-        known.push((is_made_before, is_made_before));
+        known.push((is_made_before, is_function, is_table));
     }
     let unneeded = unneeded_steps(function)
         .into_iter()

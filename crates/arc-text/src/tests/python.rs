@@ -93,6 +93,21 @@ fn values_are_those_of_python() {
         ("return (0 <= I[0][0] < 1, 3 > 2 < 5 != 6)", "(False, True)"),
         ("return 3 < 2 < first(())", "False"),
         ("return 0 < len(I) < size(first(I)) < 9", "True"),
+        ("return (lambda b, a: subtract(b, a))(b=5, a=3)", "2"),
+        (
+            "return ((lambda b, a, c=2: (b, a, c)))(a=5, b=3)",
+            "(3, 5, 2)",
+        ),
+        ("return (lambda g: first(g))(g=I)", "(1, 1, 0)"),
+        (
+            "x = (rot90, hmirror)\nreturn x[1](I)",
+            "((0, 0, 2), (1, 1, 0))",
+        ),
+        ("return (rot90, vmirror, len)[-1](I)", "2"),
+        (
+            "x = I == I\nreturn (True + True, x * 3, x - 5, -x, x <= 0, True % True)",
+            "(2, 3, -4, -1, False, 0)",
+        ),
     ] {
         assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
     }
@@ -232,6 +247,48 @@ fn branches_set_what_they_set_in_python() {
     }
 }
 
+/// The expected values are CPython's.
+#[test]
+fn many_alternatives_are_decided_like_few() {
+    let joined = |count: usize, alternative: &dyn Fn(usize) -> String, glue: &str| {
+        let all: Vec<String> = (0..count).map(alternative).collect();
+        all.join(glue)
+    };
+    for count in [5, 22, 200] {
+        let returns = |at: usize| format!("if len(I) + {count} == {at} + 3: return ({at}, I[1])");
+        let chosen = |at: usize| format!("{at} if size(r) == {at} or first(r) == {at} + 2");
+        let sets = |at: usize| format!("if len(I) == {at}:\n  x = x + {at}\n  y = {at}\n");
+        let returns = joined(count, &returns, "\n");
+        let chosen = joined(count, &chosen, " else ");
+        let sets = joined(count, &sets, "el");
+        for (lines, expected) in [
+            (
+                format!("{returns}\nreturn first(())"),
+                format!("({}, (0, 0, 2))", count - 1),
+            ),
+            (
+                format!(
+                    "h = lambda r: {chosen} else -1\nreturn (h(I[0]), apply(h, I), h((9, 9, 9)))"
+                ),
+                "(3, (3, 3), 3)".to_owned(),
+            ),
+            (
+                format!("x = 3\n{sets}else:\n  x = 9\n  y = first(())\nreturn (x * 1, y)"),
+                "(5, 2)".to_owned(),
+            ),
+        ] {
+            assert_eq!(given(&lines), Ok(expected), "{lines}");
+        }
+    }
+    let never = joined(
+        30,
+        &|at| format!("first(()) if len(I) == {at} + 3"),
+        " else ",
+    );
+    assert_eq!(given(&format!("return {never} else 7")), Ok("7".to_owned()));
+    assert!(given(&format!("return {never} else first(())")).is_err());
+}
+
 #[test]
 fn what_fails_in_python_fails() {
     for lines in [
@@ -269,6 +326,18 @@ fn operators_on_sets_name_the_calls_that_do_the_same() {
 #[test]
 fn what_is_not_certain_is_refused() {
     for (lines, expected) in [
+        (
+            "return (lambda g: rot90(g))(grid=I)",
+            "line 2, column 30: `lambda` has no parameter `grid`",
+        ),
+        (
+            "f = (lambda b, a: subtract(b, a), 1)[0]\nreturn f(a=1, b=2)",
+            "line 3, column 11: `f` is a variable, expected arguments without keywords",
+        ),
+        (
+            "return (len)(container=I)",
+            "line 2, column 15: `len` is a variable, expected arguments without keywords",
+        ),
         (
             "return palette(I)[0]",
             "line 2, column 19: expected before `[` what is a tuple whatever the grid is, as the grid, its rows or \
@@ -344,11 +413,11 @@ fn what_is_not_certain_is_refused() {
     }
     let chain = format!("return 1{}", " < 2".repeat(5_000));
     assert!(body_error(&chain).contains("at most 100 brackets"));
-    let returns = "if portrait(I): return I\n".repeat(5_000);
+    let returns = "x = I\nif portrait(I): return I\n".repeat(5_000);
     let returns = format!("{returns}return I");
     assert_eq!(
         body_error(&returns),
-        "line 102, column 2: expected at most 100 branches inside each other, of which what follows an `if` with a \
+        "line 203, column 2: expected at most 100 branches inside each other, of which what follows an `if` with a \
          `return` is one, found more"
     );
     let doubled = "x = hmirror(x)\nif x == I: return x\n".repeat(30);
