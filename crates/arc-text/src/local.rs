@@ -8,12 +8,13 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use arc_dsl::{Operand, Slot, Value};
+use arc_isa::Primitive;
 
 use crate::error::ParseErrorKind;
 use crate::expression::Expression;
 use crate::globals::Binding;
 use crate::lexer::Token;
-use crate::module::lowering::{KnownType, LocalFunction, Lowering};
+use crate::module::lowering::{KnownType, LocalFunction, Lowering, Scope};
 use crate::statements::Parameter;
 use crate::syntax::MAX_NESTING;
 use crate::tokens::{Result, told};
@@ -122,6 +123,7 @@ impl<'t> Lowering<'_, 't> {
         let mut arguments = self.arguments_of(token, &function.parsed, arguments)?;
         arguments.extend(self.captured_by(token, function)?);
         let operand = self.steps_of(token, &function.parsed.program, &arguments, None)?;
+        self.mark_late(&operand, (function.is_late, false));
         Ok((Expression::Inlined(operand), 1))
     }
 
@@ -138,7 +140,26 @@ impl<'t> Lowering<'_, 't> {
         let parameters = function.parsed.parameters.len();
         let mut given = vec![None; parameters];
         given.extend(captured.into_iter().map(Some));
-        self.as_value(token, &function.parsed, &given)
+        let mut value = self.as_value(token, &function.parsed, &given)?;
+        let is_looped = |scope: &Scope<'t>| {
+            let mut captured = function.captured.iter();
+            captured.any(|name| scope.looped.contains(name))
+        };
+        let is_late = !self.is_only_called && self.scope.as_ref().is_some_and(is_looped);
+        if is_late {
+            // It may be the variable itself.
+            value = self.made(token, Primitive::Identity, [value])?;
+        }
+        self.mark_late(&value, (is_late, function.is_late));
+        Ok(value)
+    }
+
+    /// Records whether a value is late, and whether it returns what is.
+    fn mark_late(&mut self, value: &Operand, late: (bool, bool)) {
+        if let (Operand::Slot(slot), Some(scope), true) = (value, &mut self.scope, late.0 || late.1)
+        {
+            scope.late.insert(*slot, late);
+        }
     }
 
     /// A function without needed parameters, as a function value: of the first input of the enclosing program if it
@@ -160,7 +181,9 @@ impl<'t> Lowering<'_, 't> {
             }
             None => given.insert(0, None),
         }
-        self.as_value(token, &function.parsed, &given)
+        let value = self.as_value(token, &function.parsed, &given)?;
+        self.mark_late(&value, (false, function.is_late));
+        Ok(value)
     }
 
     /// The result of a function that does not depend on its arguments and needs no steps; `None` for any other
@@ -252,6 +275,10 @@ impl<'t> Lowering<'_, 't> {
             scope.sets_names(set.unwrap_or_default());
             scope.relied = set.is_none().then_some(false);
             scope.captured = around.captured.iter().copied().collect();
+            if let Some(outer) = &outer {
+                let looped = outer.looped.intersection(&scope.captured);
+                scope.looped = looped.copied().collect();
+            }
             scope.functions = around.functions;
             scope.types = types;
             scope.unhashable = unhashable.unwrap_or_default();
@@ -273,6 +300,7 @@ impl<'t> Lowering<'_, 't> {
                 .filter(|name| scope.captured.contains(name))
                 .collect()
         });
+        let is_late = self.scope.as_ref().is_some_and(|it| it.is_late(&output));
         let parsed = self.finish(name, output, parameters)?;
         self.scope = outer;
         if let (Some(scope), Some((needs_grid, has_relied))) = (&mut self.scope, relies) {
@@ -287,6 +315,7 @@ impl<'t> Lowering<'_, 't> {
             captured: around.captured.into(),
             frozen: frozen.unwrap_or_default(),
             is_around: false,
+            is_late,
         })
     }
 

@@ -418,6 +418,7 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(it.token));
         }
+        let is_taken = std::mem::take(&mut self.is_taken);
         let elements = match &it.container.kind {
             // Python makes a constant of it: a set to which the elements of a first one were added in its order.
             ExprKind::Set(set) if !set.1 => {
@@ -426,33 +427,52 @@ impl<'t> Lowering<'_, 't> {
                 let elements = first.as_container().into_iter().flat_map(Container::iter);
                 Value::set(elements.map(Cow::into_owned)).into()
             }
-            _ => self.elements(&it.container)?,
+            _ => {
+                let inner = it.container.without_brackets();
+                self.is_taken =
+                    matches!(inner.kind, ExprKind::Comprehension(_)) && inner.token.is("(");
+                self.elements(&it.container)?
+            }
         };
+        let mut is_late = std::mem::take(&mut self.has_late);
         let ty = self.certain(&elements, it.token);
         let element = ty.and_then(|ty| ty.element());
         let mut elements = self.as_tuple(it.token, elements)?;
         if let Some(condition) = &it.condition {
-            let (condition, _) = self.of_element(it, condition, element.as_ref())?;
+            let (condition, ..) = self.of_element(it, condition, element.as_ref(), is_late)?;
             elements = self.made(it.token, Primitive::Sfilter, [elements, condition])?;
             elements = self.typed(elements, element.clone().map(ValueType::tuple_of));
         }
         let is_element = matches!(it.value.kind, ExprKind::Name)
             && matches!(it.names[..], [name] if name.text == it.value.token.text && !it.are_elements);
-        if is_element || !has_value {
-            return Ok(elements);
+        if !is_element && has_value {
+            let (value, ty, late) = self.of_element(it, &it.value, element.as_ref(), is_late)?;
+            elements = self.made(it.token, Primitive::Apply, [value, elements])?;
+            elements = self.typed(elements, ty.map(ValueType::tuple_of));
+            is_late = late;
         }
-        let (value, ty) = self.of_element(it, &it.value, element.as_ref())?;
-        elements = self.made(it.token, Primitive::Apply, [value, elements])?;
-        Ok(self.typed(elements, ty.map(ValueType::tuple_of)))
+        self.has_late = is_late && is_taken;
+        if is_late && !is_taken {
+            let name = "lambda".to_owned();
+            let why = "it outlives its round of the loop, and Python looks the variable of the comprehension up when the \
+                       function is called; expected a function that makes it, as in `make(c) for c in ..`";
+            return self.fail(
+                it.value.token,
+                ParseErrorKind::FunctionAsValue { name, why },
+            );
+        }
+        Ok(elements)
     }
 
-    /// An expression as a function of the element of a comprehension, and its type if that is certain.
+    /// An expression as a function of the element of a comprehension, its type if that is certain, and whether it is late,
+    /// as the elements may be.
     fn of_element(
         &mut self,
         it: &Comprehension<'t>,
         value: &Expr<'t>,
         element: Option<&ValueType>,
-    ) -> Result<(Operand, Option<ValueType>)> {
+        is_late: bool,
+    ) -> Result<(Operand, Option<ValueType>, bool)> {
         let mut used = Vec::new();
         value.names(&mut |name| used.push(name));
         used.retain(|name| it.names.iter().all(|own| own.text != name.text));
@@ -468,6 +488,13 @@ impl<'t> Lowering<'_, 't> {
         let function = self.local(it.token, vec![parameter], &used, None, |lowering| {
             let input = Operand::Slot(Slot::at(0));
             lowering.typed(input.clone(), element.cloned());
+            if let Some(scope) = &mut lowering.scope {
+                let names = it.names.iter().map(|name| name.text);
+                scope.looped.extend(names);
+                if is_late {
+                    scope.late.insert(Slot::at(0), (true, false));
+                }
+            }
             if it.are_elements {
                 let pair = Expression::Inlined(input);
                 let parts = lowering.taken_apart(pair, it.names.len(), it.names[0])?;
@@ -481,7 +508,7 @@ impl<'t> Lowering<'_, 't> {
             ty = lowering.certain(&value, it.token);
             Ok(value)
         })?;
-        Ok((self.called_only(it.token, &function)?, ty))
+        Ok((self.called_only(it.token, &function)?, ty, function.is_late))
     }
 
     fn called_only(&mut self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Operand> {
@@ -554,14 +581,14 @@ impl<'t> Lowering<'_, 't> {
         expected: &'static str,
     ) -> Result<()> {
         let kind = self.certain(value, token).and_then(|ty| ty.container());
-        if kind == Some(ContainerKind::Tuple) || self.holds_functions(value) {
+        if kind == Some(ContainerKind::Tuple) || self.is_tuple(value) {
             return Ok(());
         }
         Err(self.expects(token, expected))
     }
 
     /// Whether a value is certainly a tuple, maybe of functions, which have no type.
-    fn holds_functions(&self, value: &Operand) -> bool {
+    fn is_tuple(&self, value: &Operand) -> bool {
         let Operand::Slot(slot) = value else {
             return constant(value).is_some_and(|it| it.as_tuple().is_some());
         };
@@ -569,9 +596,10 @@ impl<'t> Lowering<'_, 't> {
         let step = scope.and_then(|scope| scope.builder.step_of(*slot));
         step.is_some_and(|step| match step.callee {
             Callee::Primitive(Primitive::Identity | Primitive::Combine) => {
-                self.holds_functions(&step.arguments[0])
+                self.is_tuple(&step.arguments[0])
             }
-            Callee::Primitive(Primitive::Astuple | Primitive::Repeat) => true,
+            Callee::Primitive(Primitive::Apply) => self.is_tuple(&step.arguments[1]),
+            Callee::Primitive(Primitive::Astuple | Primitive::Repeat | Primitive::Totuple) => true,
             _ => false,
         })
     }

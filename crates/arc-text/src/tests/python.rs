@@ -289,6 +289,73 @@ fn many_alternatives_are_decided_like_few() {
     assert!(given(&format!("return {never} else first(())")).is_err());
 }
 
+/// A function looks the variable of a comprehension up when it is called. The expected values are CPython's.
+#[test]
+fn functions_of_a_round_do_not_outlive_it() {
+    for lines in [
+        "fs = tuple(lambda g: replace(g, 0, c) for c in (1, 2))\nreturn first(fs)(I)",
+        "fs = tuple((c, lambda g: c) for c in (1, 2))\nreturn last(first(fs))(I)",
+        "return rapply(tuple(compose(lambda g: add(g, c), size) for c in (1, 2)), I)",
+        "return rapply({rbind(lambda g, d: replace(g, d, c), 0) for c in (1, 2)}, I)",
+        "return tuple(tuple(lambda g: (c, d) for c in (1, 2)) for d in (7, 8))",
+        "return first(tuple(lambda g: f(g) for f in (rot90, vmirror)))(I)",
+        "return first(tuple(lambda g: c if c > 1 else g for c in (1, 2)))(I)",
+        "return first(tuple(rot90 if c > 1 else (lambda g: c) for c in (1, 2)))(I)",
+        "return first(tuple(branch(c > 1, lambda g: c, rot90) for c in (3, 1)))(I)",
+        "return tuple(apply(lambda x: lambda y: (x, c, y), (1, 2)) for c in (1, 2))",
+        "return first(tuple((lambda x: lambda y: (x, c, y))(7) for c in (1, 2)))(5)",
+        "return max((lambda g: c for c in (3, 1, 2)), key=lambda f: f(0))(0)",
+        "return tuple(f for f in (lambda g: c for c in (3, 1, 2)))",
+        "return tuple(f(0) for f in [lambda g: c for c in (3, 1, 2)])",
+    ] {
+        let error = body_error(lines);
+        assert!(
+            error.contains("the variable of the comprehension"),
+            "{error}"
+        );
+    }
+    for (lines, expected) in [
+        (
+            "make = lambda c: lambda g: (c, g)\nreturn rapply(tuple(make(c) for c in (1, 2)), 5)",
+            "((1, 5), (2, 5))",
+        ),
+        (
+            "k = 4\nfs = tuple(lambda g: (g, k) for c in (1, 2))\nreturn first(fs)(5)",
+            "(5, 4)",
+        ),
+        (
+            "fs = tuple(lambda c: (c, I[0]) for c in (1, 2))\nreturn first(fs)(5)",
+            "(5, (1, 1, 0))",
+        ),
+        (
+            "return tuple(compose(lambda x: add(x, c), double)(4) for c in (1, 2))",
+            "(9, 10)",
+        ),
+        (
+            "return tuple(branch(c > 1, lambda x: (x, c), lambda x: x)(5) for c in (1, 2))",
+            "(5, (5, 2))",
+        ),
+        (
+            "return tuple(sfilter(I[0], lambda x: x == c) for c in (1, 2))",
+            "((1, 1), ())",
+        ),
+        (
+            "return tuple(first(apply(lambda x: lambda y: (x, c, y), (1, 2)))(5) for c in (3, 4))",
+            "((1, 3, 5), (1, 4, 5))",
+        ),
+        (
+            "return tuple(f(0) for f in (lambda g: c for c in (3, 1, 2)))",
+            "(3, 1, 2)",
+        ),
+        (
+            "return tuple(max(I[0], key=lambda x: (x == c, x)) for c in (0, 1))",
+            "(0, 1)",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+}
+
 #[test]
 fn what_fails_in_python_fails() {
     for lines in [
