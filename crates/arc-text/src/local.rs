@@ -18,7 +18,7 @@ use crate::module::lowering::{KnownType, LocalFunction, Lowering, Scope};
 use crate::statements::Parameter;
 use crate::syntax::MAX_NESTING;
 use crate::tokens::{Result, told};
-use crate::tree::{Function, Trailer, names_set};
+use crate::tree::{Function, StatementKind, Trailer, names_set};
 
 /// What a function uses of the enclosing scope.
 #[derive(Debug, Default)]
@@ -33,6 +33,9 @@ struct Captures<'t> {
 impl<'t> Lowering<'_, 't> {
     /// A function that a program defines.
     pub(super) fn define(&mut self, name: Token<'t>, function: &Function<'t>) -> Result<()> {
+        let mut statements = function.body.statements.iter();
+        let returns_set = statements
+            .any(|it| matches!(&it.kind, StatementKind::Return(value) if self.is_set(value)));
         let function = self.local_function(name, function)?;
         let is_around_itself = function.captured.contains(&name.text);
         self.sets(name)?;
@@ -48,6 +51,9 @@ impl<'t> Lowering<'_, 't> {
         self.forget_import(name);
         if let Some(scope) = &mut self.scope {
             scope.functions.insert(name.text, function);
+            if returns_set {
+                scope.unhashable.insert(name.text);
+            }
         }
         Ok(())
     }

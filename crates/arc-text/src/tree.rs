@@ -45,11 +45,14 @@ pub(super) enum ExprKind<'t> {
     Logical(Box<Chain<'t>>),
     Not(Box<Expr<'t>>),
     /// Values, each with the condition and the `if` behind it, and the one behind the last `else`.
-    Conditional(Box<(Vec<([Expr<'t>; 2], Token<'t>)>, Expr<'t>)>),
+    Conditional(Box<(Conditions<'t>, Expr<'t>)>),
     Lambda(Box<Function<'t>>),
     /// A value, and what follows it.
     Trailed(Box<(Expr<'t>, Trailers<'t>)>),
 }
+
+/// Values, each with the condition and the `if` behind it.
+pub(super) type Conditions<'t> = Vec<([Expr<'t>; 2], Token<'t>)>;
 
 /// Values with operators between them.
 #[derive(Debug)]

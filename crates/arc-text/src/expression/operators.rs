@@ -261,6 +261,15 @@ impl<'t> Lowering<'_, 't> {
         {
             return Err(self.only_calls(*token));
         }
+        let sides = chain.rest.iter().map(|(_, side)| side);
+        for (side, (token, _)) in [&chain.first].into_iter().chain(sides).zip(&chain.rest) {
+            if matches!(token.text, "==" | "!=" | "in" | "not") {
+                self.is_comparable(side)?;
+            }
+        }
+        if let Some((_, last)) = chain.rest.last() {
+            self.is_comparable(last)?;
+        }
         let first = self.argument(&chain.first)?;
         self.compared_with(first, &chain.rest)
     }

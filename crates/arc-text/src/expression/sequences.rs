@@ -17,7 +17,7 @@ use crate::module::lowering::{LocalFunction, Lowering, constant};
 use crate::names::BUILTINS;
 use crate::parse_functions;
 use crate::statements::Parameter;
-use crate::tokens::{Result, described};
+use crate::tokens::{Result, described, told};
 use crate::tree::{Argument, Comprehension, Expr, ExprKind, StatementKind, Trailer};
 
 /// Functions of the DSL that give what Python's functions do.
@@ -225,13 +225,47 @@ impl<'t> Lowering<'_, 't> {
         Ok(())
     }
 
+    /// Checks that a value is no function of the text, nor a tuple with one: as a function of the DSL, it is no longer the
+    /// same as itself and another one than any other.
+    pub(super) fn is_comparable(&self, value: &Expr<'t>) -> Result<()> {
+        let token = value.token;
+        let is_function = match &value.kind {
+            ExprKind::Lambda(_) => true,
+            ExprKind::Paren(inner) => return self.is_comparable(inner),
+            ExprKind::Tuple(elements) | ExprKind::List(elements) => {
+                return elements.iter().try_for_each(|it| self.is_comparable(it));
+            }
+            ExprKind::Name => self.is_own_function(token.text),
+            _ => false,
+        };
+        if is_function {
+            let why = "whether two functions of the text are the same is not known";
+            let name = told(token.text);
+            return self.fail(token, ParseErrorKind::FunctionAsValue { name, why });
+        }
+        Ok(())
+    }
+
     /// Checks that an argument can be hashed, if that is what a call makes of it or of what it returns.
     pub(super) fn hashed_by(&self, callee: Callee, place: usize, value: &Expr<'t>) -> Result<()> {
         let Callee::Primitive(primitive) = callee else {
             return Ok(());
         };
         match (primitive, &value.kind) {
+            (Primitive::Equality, _) => self.is_comparable(value),
+            (Primitive::Contained, _) if place == 0 => self.is_comparable(value),
+            (Primitive::Canvas | Primitive::Recolor, _) if place == 0 => self.hashed(value),
+            (Primitive::Fill | Primitive::Underfill, _) if place == 1 => self.hashed(value),
             (Primitive::Initset | Primitive::Insert, _) if place == 0 => self.hashed(value),
+            (
+                Primitive::Mostcommon
+                | Primitive::Leastcommon
+                | Primitive::Sizefilter
+                | Primitive::Colorfilter
+                | Primitive::Product,
+                ExprKind::Tuple(elements),
+            ) => elements.iter().try_for_each(|it| self.hashed(it)),
+            (_, ExprKind::Name) if primitive.loop_function() == Some(place) => self.hashed(value),
             (_, ExprKind::Lambda(function)) if primitive.loop_function() == Some(place) => {
                 let mut statements = function.body.statements.iter();
                 statements.try_for_each(|statement| match &statement.kind {
@@ -276,8 +310,12 @@ impl<'t> Lowering<'_, 't> {
         if let ExprKind::Set(set) = &expr.kind {
             return Ok(self.set(set, true)?.into());
         }
-        if let ExprKind::Comprehension(it) = &expr.kind {
-            self.hashed(&it.value)?;
+        match &expr.kind {
+            ExprKind::Comprehension(it) => self.hashed(&it.value)?,
+            ExprKind::Tuple(elements) | ExprKind::List(elements) => {
+                elements.iter().try_for_each(|it| self.hashed(it))?;
+            }
+            _ => {}
         }
         let (value, made) = self.sequence(expr)?;
         if made != Made::Value {

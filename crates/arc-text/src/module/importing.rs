@@ -193,7 +193,7 @@ impl<'t> Module<'t> {
                 self.ends_at(first, "it is no statement of Python");
             }
         } else if let Some(why) = self.why_it_ends(statement)
-            && !(self.reading.is_answer && first.kind != TokenKind::Name)
+            && !(self.reading.is_answer && first.kind == TokenKind::Symbol)
         {
             self.ends_at(first, &why);
         }
@@ -304,7 +304,7 @@ impl<'t> Module<'t> {
                     };
                     let mut sides = before.iter().chain(next);
                     let is_text = sides.any(|it| it.kind == TokenKind::Text);
-                    if next.filter(is_number).is_none() && !is_text {
+                    if !next.as_ref().is_some_and(is_number) && !is_text {
                         return Some("what it divides by may be 0".to_owned());
                     }
                 }

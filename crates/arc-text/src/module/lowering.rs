@@ -113,7 +113,7 @@ pub(crate) struct Scope<'t> {
     pub(crate) types: Vec<KnownType>,
     /// What variables return that are functions.
     pub(crate) results: HashMap<Slot, KnownType>,
-    /// The variables that are sets in braces, or tuples with such.
+    /// The variables that are sets in braces, or tuples with such, and the functions that return such.
     pub(crate) unhashable: HashSet<&'t str>,
     /// The variables of the comprehensions around.
     pub(crate) looped: HashSet<&'t str>,
@@ -166,7 +166,8 @@ fn keeps(primitive: Primitive, place: usize) -> bool {
         | P::Intersection
         | P::Difference
         | P::Sfilter
-        | P::Mfilter => place == 0,
+        | P::Mfilter
+        | P::Toindices => place == 0,
         P::Remove | P::Insert | P::Apply | P::Mapply => place == 1,
         P::Branch => place > 0,
         P::Astuple => true,
@@ -175,7 +176,7 @@ fn keeps(primitive: Primitive, place: usize) -> bool {
 }
 
 /// Whether what a primitive returns may be the argument at this place, or hold it.
-fn holds(primitive: Primitive, place: usize) -> bool {
+pub(crate) fn holds(primitive: Primitive, place: usize) -> bool {
     use Primitive as P;
     match primitive {
         P::First
@@ -330,7 +331,11 @@ impl<'t> Scope<'t> {
                 self.is_set(&chain.first) || chain.rest.iter().any(|(_, it)| self.is_set(it))
             }
             ExprKind::Trailed(trailed) => {
-                match (Primitive::from_name(trailed.0.token.text), &trailed.1[..]) {
+                let name = trailed.0.token.text;
+                match (Primitive::from_name(name), &trailed.1[..]) {
+                    (_, [Trailer::Call(_)]) if self.functions.contains_key(name) => {
+                        self.unhashable.contains(name)
+                    }
                     (Some(primitive), [Trailer::Call(given)]) => given
                         .iter()
                         .enumerate()

@@ -20,7 +20,7 @@ use arc_isa::{Primitive, Type};
 
 use crate::error::ParseErrorKind;
 use crate::lexer::Token;
-use crate::module::lowering::{Lowering, Parsed};
+use crate::module::lowering::{Lowering, Parsed, holds};
 use crate::tokens::{Result, told};
 use crate::tree::ParameterKind;
 
@@ -73,7 +73,8 @@ impl<'t> Lowering<'_, 't> {
         let mut values: Vec<_> = inputs
             .map(|given| given.map_or(Abstracted::Parameter, Abstracted::Constant))
             .collect();
-        for step in function.steps() {
+        let returned = returned_steps(function);
+        for (at, step) in function.steps().iter().enumerate() {
             let callee = match step.callee {
                 Callee::Slot(slot) => values[slot.index()].clone(),
                 Callee::Primitive(primitive) => Abstracted::Constant(primitive.into()),
@@ -83,7 +84,7 @@ impl<'t> Lowering<'_, 't> {
             };
             let arguments = step.arguments.iter();
             let arguments: Vec<_> = arguments.map(|it| abstracted(&values, it)).collect();
-            values.push(self.call_of_parameter(token, callee, arguments)?);
+            values.push(self.call_of_parameter(token, callee, arguments, returned[at])?);
         }
         let mut output = abstracted(&values, function.output());
         // Steps that the result does not need are called all the same, since they may fail.
@@ -190,16 +191,19 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// A call in the body.
+    /// A call in the body. What the body returns is made anew for each parameter.
     fn call_of_parameter(
         &mut self,
         token: Token<'t>,
         callee: Abstracted,
         mut arguments: Vec<Abstracted>,
+        is_returned: bool,
     ) -> Result<Abstracted> {
         let is_constant = |it: &Abstracted| matches!(it, Abstracted::Constant(_));
         if is_constant(&callee) && arguments.iter().all(is_constant) {
-            if let Some(function) = self.constant_combinator(token, &callee, &arguments)? {
+            if !is_returned
+                && let Some(function) = self.constant_combinator(token, &callee, &arguments)?
+            {
                 return Ok(Abstracted::Constant(function));
             }
             // It has to wait for the parameter.
@@ -422,6 +426,29 @@ fn constants(values: &[Abstracted]) -> Vec<Operand> {
         _ => None,
     });
     constants.collect()
+}
+
+/// Whether what each step makes is the result, or may be a part of it.
+fn returned_steps(function: &Program) -> Vec<bool> {
+    let inputs = function.inputs().len();
+    let mut returned = vec![false; inputs + function.steps().len()];
+    if let Some(slot) = function.output().slot() {
+        returned[slot.index()] = true;
+    }
+    for (at, step) in function.steps().iter().enumerate().rev() {
+        let Callee::Primitive(primitive) = step.callee else {
+            continue;
+        };
+        if !returned[inputs + at] || COMBINATORS.contains(&primitive) {
+            continue;
+        }
+        for (place, argument) in step.arguments.iter().enumerate() {
+            if let Some(slot) = argument.slot().filter(|_| holds(primitive, place)) {
+                returned[slot.index()] = true;
+            }
+        }
+    }
+    returned.split_off(inputs)
 }
 
 /// The indices of the steps that the result does not need, ascending.
