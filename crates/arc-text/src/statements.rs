@@ -8,13 +8,12 @@ use arc_isa::{Primitive, Type, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
-use crate::expression::operators::MOST_NESTED;
 use crate::globals::Binding;
 use crate::lexer::{Token, TokenKind};
 use crate::module::Given;
 use crate::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::names;
-use crate::syntax::{MAX_NESTING, is_only_text};
+use crate::syntax::{MAX_NESTING, MOST_NESTED, is_only_text};
 use crate::tokens::{Result, told};
 use crate::tree::{
     Body, Choice, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement,

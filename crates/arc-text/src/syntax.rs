@@ -17,6 +17,9 @@ use crate::tree::{
 /// `frozenset({` counts as one bracket.
 pub(super) const MAX_NESTING: u32 = 100;
 
+/// Up to so many choices become functions within each other.
+pub(super) const MOST_NESTED: usize = 8;
+
 /// The lowest precedences, in ascending order.
 const OR: u8 = 1;
 const AND: u8 = 2;

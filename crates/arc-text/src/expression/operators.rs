@@ -13,11 +13,9 @@ use crate::expression::Expression;
 use crate::lexer::{Token, TokenKind};
 use crate::module::lowering::{KnownType, Lowering, constant};
 use crate::statements::Parameter;
+use crate::syntax::MOST_NESTED;
 use crate::tokens::{Result, told};
 use crate::tree::{Chain, Expr, ExprKind, all_names};
-
-/// Up to so many choices become functions within each other.
-pub(crate) const MOST_NESTED: usize = 8;
 
 /// An operator between two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -254,9 +254,11 @@ impl<'t> Lowering<'_, 't> {
         match (primitive, &value.kind) {
             (Primitive::Equality, _) => self.is_comparable(value),
             (Primitive::Contained, _) if place == 0 => self.is_comparable(value),
-            (Primitive::Canvas | Primitive::Recolor, _) if place == 0 => self.hashed(value),
             (Primitive::Fill | Primitive::Underfill, _) if place == 1 => self.hashed(value),
-            (Primitive::Initset | Primitive::Insert, _) if place == 0 => self.hashed(value),
+            (
+                Primitive::Canvas | Primitive::Recolor | Primitive::Initset | Primitive::Insert,
+                _,
+            ) if place == 0 => self.hashed(value),
             (
                 Primitive::Mostcommon
                 | Primitive::Leastcommon

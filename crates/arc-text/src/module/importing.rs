@@ -42,102 +42,18 @@ const NAMES: &str = "ArithmeticError AssertionError AttributeError BaseException
      Object Objects Indices IndicesSet Patch Element Piece TupleTuple ContainerContainer";
 
 /// Functions of Python that do not fail where their arguments do not.
-const SAFE: &[&str] = &[
-    "bool",
-    "dict",
-    "frozenset",
-    "len",
-    "list",
-    "object",
-    "print",
-    "range",
-    "repr",
-    "set",
-    "str",
-    "tuple",
-    "type",
-    "property",
-    "classmethod",
-    "staticmethod",
-    "globals",
-    "locals",
-    "vars",
-    "dir",
-    "id",
-    "callable",
-    "isinstance",
-    "float",
-    "int",
-    "setattr",
-    "getattr",
-    "hasattr",
-];
+const SAFE: &str = "bool dict frozenset len list object print range repr set str tuple type property classmethod staticmethod \
+     globals locals vars dir id callable isinstance float int setattr getattr hasattr";
 
 /// Methods of Python's values that do not fail either.
-const METHODS: &[&str] = &[
-    "append",
-    "extend",
-    "format",
-    "get",
-    "insert",
-    "items",
-    "join",
-    "keys",
-    "setdefault",
-    "split",
-    "strip",
-    "update",
-    "values",
-];
+const METHODS: &str =
+    "append extend format get insert items join keys setdefault split strip update values";
 
 /// Functions of modules that end Python, or fail if what they take is missing.
-const UNSAFE: &[&str] = &[
-    "exit",
-    "_exit",
-    "abort",
-    "kill",
-    "open",
-    "load",
-    "loads",
-    "fdopen",
-    "import_module",
-    "reload",
-    "run_path",
-    "run_module",
-    "listdir",
-    "scandir",
-    "chdir",
-    "remove",
-    "unlink",
-    "rmdir",
-    "rename",
-    "makedirs",
-    "mkdir",
-    "read_text",
-    "read_bytes",
-    "write_text",
-    "read_csv",
-    "read_json",
-    "loadtxt",
-    "genfromtxt",
-    "imread",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "Popen",
-    "urlopen",
-    "main",
-    "load_dataset",
-    "from_pretrained",
-    "raise_signal",
-    "getpwnam",
-    "device",
-    "iterdir",
-    "touch",
-    "fork",
-    "reduce",
-];
+const UNSAFE: &str = "exit _exit abort kill open load loads fdopen import_module reload run_path run_module listdir scandir chdir \
+     remove unlink rmdir rename makedirs mkdir read_text read_bytes write_text read_csv read_json loadtxt genfromtxt \
+     imread run call check_call check_output Popen urlopen main load_dataset from_pretrained raise_signal getpwnam \
+     device iterdir touch fork reduce";
 
 /// Whether a word is in a list of words.
 fn is_in(words: &str, word: &str) -> bool {
@@ -356,7 +272,7 @@ impl<'t> Module<'t> {
         }
         let path = &statement[at..bracket];
         let (first, last) = (path.first()?, path.last()?);
-        let is_method = path.len() > 1 && METHODS.contains(&last.text);
+        let is_method = path.len() > 1 && is_in(METHODS, last.text);
         if last.kind != TokenKind::Name || is_method {
             return None;
         }
@@ -369,11 +285,11 @@ impl<'t> Module<'t> {
             _ => false,
         };
         let is_safe = if path.len() == 1 {
-            is_of_module || (bound.is_none() && SAFE.contains(&last.text))
+            is_of_module || (bound.is_none() && is_in(SAFE, last.text))
         } else {
             is_of_module
         };
-        if is_safe && !UNSAFE.contains(&last.text) {
+        if is_safe && !is_in(UNSAFE, last.text) {
             return None;
         }
         Some(format!("the call of `{}` may fail", told(last.text)))
