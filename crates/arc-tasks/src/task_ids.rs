@@ -474,7 +474,8 @@ mod tests {
         let read = |text: &str| arc_text::parse_programs(text).remove(0).unwrap();
         let program = read("# task: a b\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), Some("a b"));
-        let program = read("# task: \"\\u0061 b\"\n# mine\n@staticmethod\ndef solve_7(I): return I\n");
+        let program =
+            read("# task: \"\\u0061 b\"\n# mine\n@staticmethod\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), Some("a b"));
         let program = read("# task: other\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), None);
