@@ -19,7 +19,8 @@ use crate::tree::{Argument, Expr, ExprKind, Trailer};
 /// A lowered expression.
 pub(super) enum Expression<'t> {
     Operand(Operand),
-    /// The result of an inlined function, whose steps have been added.
+    /// The result of an inlined function, whose steps have been added, or a function of Python as one of the DSL, which
+    /// has other names of parameters.
     Inlined(Operand),
     /// A tuple for which no step exists yet: it may just be unpacked.
     Tuple {
@@ -40,7 +41,7 @@ impl Expression<'_> {
     /// The result of a function, or a value that needs no step.
     pub(super) fn of(operand: Operand) -> Self {
         match operand {
-            Operand::Slot(_) => Expression::Inlined(operand),
+            Operand::Slot(_) | Operand::Primitive(_) => Expression::Inlined(operand),
             operand => Expression::Operand(operand),
         }
     }
@@ -88,8 +89,8 @@ impl<'t> Lowering<'_, 't> {
             ExprKind::Comparisons(chain) => return self.comparisons(chain),
             ExprKind::Logical(chain) => return self.logical(chain),
             ExprKind::Not(inner) => return self.not(token, inner),
-            ExprKind::Conditional(parts) => return self.conditional(&parts.0, parts.1),
-            ExprKind::Lambda(function) => return self.lambda_value(function),
+            ExprKind::Conditional(parts) => return self.conditional(&parts.0, &parts.1),
+            ExprKind::Lambda(function) => return Ok(self.lambda(function, &[])?.0),
             ExprKind::Trailed(trailed) => return self.trailed(&trailed.0, &trailed.1),
         };
         Ok(Expression::Operand(operand))
@@ -107,7 +108,12 @@ impl<'t> Lowering<'_, 't> {
                 (Expression::of(self.frozenset(arguments)?), 1)
             }
             (None, ExprKind::Name, _) => self.named(token, trailers)?,
-            (None, ..) => (self.lower(value)?, 0),
+            (None, ..) => match (&value.without_brackets().kind, trailers) {
+                (ExprKind::Lambda(function), [Trailer::Call(_), ..]) => {
+                    self.lambda(function, trailers)?
+                }
+                _ => (self.lower(value)?, 0),
+            },
         };
         for trailer in &trailers[used..] {
             let arguments = match trailer {
@@ -119,8 +125,14 @@ impl<'t> Lowering<'_, 't> {
                     continue;
                 }
             };
+            let is_of_dsl = matches!(expression, Expression::Operand(_));
             let callee = self.operand(expression)?.called();
             let callee = callee.map_err(|error| self.error(token, error.into()))?;
+            let keyword = arguments.iter().find_map(|argument| argument.keyword);
+            if let (Some(keyword), Callee::Primitive(_), false) = (keyword, callee, is_of_dsl) {
+                let callee = told(value.without_brackets().token.text);
+                return self.fail(keyword, ParseErrorKind::KeywordForVariable { callee });
+            }
             expression = self.call(token, callee, arguments)?;
         }
         Ok(expression)

@@ -8,16 +8,17 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use arc_dsl::{Operand, Slot, Value};
+use arc_isa::Primitive;
 
 use crate::error::ParseErrorKind;
 use crate::expression::Expression;
 use crate::globals::Binding;
 use crate::lexer::Token;
-use crate::module::lowering::{KnownType, LocalFunction, Lowering};
+use crate::module::lowering::{KnownType, LocalFunction, Lowering, Scope};
 use crate::statements::Parameter;
 use crate::syntax::MAX_NESTING;
 use crate::tokens::{Result, told};
-use crate::tree::{Function, Trailer, names_set};
+use crate::tree::{Function, StatementKind, Trailer, names_set};
 
 /// What a function uses of the enclosing scope.
 #[derive(Debug, Default)]
@@ -32,6 +33,9 @@ struct Captures<'t> {
 impl<'t> Lowering<'_, 't> {
     /// A function that a program defines.
     pub(super) fn define(&mut self, name: Token<'t>, function: &Function<'t>) -> Result<()> {
+        let mut statements = function.body.statements.iter();
+        let returns_set = statements
+            .any(|it| matches!(&it.kind, StatementKind::Return(value) if self.is_set(value)));
         let function = self.local_function(name, function)?;
         let is_around_itself = function.captured.contains(&name.text);
         self.sets(name)?;
@@ -47,20 +51,25 @@ impl<'t> Lowering<'_, 't> {
         self.forget_import(name);
         if let Some(scope) = &mut self.scope {
             scope.functions.insert(name.text, function);
+            if returns_set {
+                scope.unhashable.insert(name.text);
+            }
         }
         Ok(())
     }
 
-    /// `lambda parameters: value` as a value.
-    pub(super) fn lambda_value(&mut self, function: &Function<'t>) -> Result<Expression<'t>> {
+    /// `lambda parameters: value`, called at once or as a value; and how many of the trailers belong to it.
+    pub(super) fn lambda(
+        &mut self,
+        function: &Function<'t>,
+        trailers: &[Trailer<'t>],
+    ) -> Result<(Expression<'t>, usize)> {
         let token = function.name;
         if self.scope.is_none() {
             return Err(self.expects(token, "a value"));
         }
         let function = self.local_function(token, function)?;
-        self.freeze(&function.frozen, token);
-        let value = self.value_of(token, &function)?;
-        Ok(Expression::Inlined(value))
+        self.of_local(token, &function, trailers)
     }
 
     /// A function within the current one, which errors refer to by `name`.
@@ -120,6 +129,7 @@ impl<'t> Lowering<'_, 't> {
         let mut arguments = self.arguments_of(token, &function.parsed, arguments)?;
         arguments.extend(self.captured_by(token, function)?);
         let operand = self.steps_of(token, &function.parsed.program, &arguments, None)?;
+        self.mark_late(&operand, (function.is_late, false));
         Ok((Expression::Inlined(operand), 1))
     }
 
@@ -136,7 +146,26 @@ impl<'t> Lowering<'_, 't> {
         let parameters = function.parsed.parameters.len();
         let mut given = vec![None; parameters];
         given.extend(captured.into_iter().map(Some));
-        self.as_value(token, &function.parsed, &given)
+        let mut value = self.as_value(token, &function.parsed, &given)?;
+        let is_looped = |scope: &Scope<'t>| {
+            let mut captured = function.captured.iter();
+            captured.any(|name| scope.looped.contains(name))
+        };
+        let is_late = !self.is_only_called && self.scope.as_ref().is_some_and(is_looped);
+        if is_late {
+            // It may be the variable itself.
+            value = self.made(token, Primitive::Identity, [value])?;
+        }
+        self.mark_late(&value, (is_late, function.is_late));
+        Ok(value)
+    }
+
+    /// Records whether a value is late, and whether it returns what is.
+    fn mark_late(&mut self, value: &Operand, late: (bool, bool)) {
+        if let (Operand::Slot(slot), Some(scope), true) = (value, &mut self.scope, late.0 || late.1)
+        {
+            scope.late.insert(*slot, late);
+        }
     }
 
     /// A function without needed parameters, as a function value: of the first input of the enclosing program if it
@@ -158,7 +187,9 @@ impl<'t> Lowering<'_, 't> {
             }
             None => given.insert(0, None),
         }
-        self.as_value(token, &function.parsed, &given)
+        let value = self.as_value(token, &function.parsed, &given)?;
+        self.mark_late(&value, (false, function.is_late));
+        Ok(value)
     }
 
     /// The result of a function that does not depend on its arguments and needs no steps; `None` for any other
@@ -250,6 +281,10 @@ impl<'t> Lowering<'_, 't> {
             scope.sets_names(set.unwrap_or_default());
             scope.relied = set.is_none().then_some(false);
             scope.captured = around.captured.iter().copied().collect();
+            if let Some(outer) = &outer {
+                let looped = outer.looped.intersection(&scope.captured);
+                scope.looped = looped.copied().collect();
+            }
             scope.functions = around.functions;
             scope.types = types;
             scope.unhashable = unhashable.unwrap_or_default();
@@ -271,6 +306,7 @@ impl<'t> Lowering<'_, 't> {
                 .filter(|name| scope.captured.contains(name))
                 .collect()
         });
+        let is_late = self.scope.as_ref().is_some_and(|it| it.is_late(&output));
         let parsed = self.finish(name, output, parameters)?;
         self.scope = outer;
         if let (Some(scope), Some((needs_grid, has_relied))) = (&mut self.scope, relies) {
@@ -285,6 +321,7 @@ impl<'t> Lowering<'_, 't> {
             captured: around.captured.into(),
             frozen: frozen.unwrap_or_default(),
             is_around: false,
+            is_late,
         })
     }
 

@@ -3,6 +3,7 @@
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
 mod dialects;
+pub(super) mod importing;
 pub(super) mod imports;
 pub(super) mod inlining;
 mod inputs;
@@ -13,7 +14,7 @@ mod survey;
 mod values;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct Reading {
     pub beside: Option<Arc<Beside>>,
     /// How many lines precede the text, if it is a part of another one.
     pub lines_before: u32,
+    /// Whether the text is an answer: what stands below a function uses it, and need not work.
+    pub is_answer: bool,
 }
 
 /// The contents of a text.
@@ -192,10 +195,16 @@ pub(super) struct Module<'t> {
     /// The names that occur in classes.
     pub(super) unread: Vec<&'t str>,
     notes: Vec<ParseError>,
+    /// Whether the current statement catches what fails.
+    pub(super) is_tried: bool,
     /// What is not the DSL's of the imports in the branches of the current statement.
     pub(super) other_imports: Vec<(Token<'t>, Imports<'t>)>,
     /// The first statement that belongs to no program, and how many others there are.
     passed_over: Option<(Token<'t>, usize)>,
+    /// The first statement that may end Python's import, where it begins and why.
+    ends: Option<(usize, ParseError)>,
+    /// The names that are imported from known modules.
+    pub(super) from_modules: HashSet<&'t str>,
     /// Errors outside of functions, and the offsets where they begin.
     pub(super) errors: Vec<(usize, ParseError)>,
     /// The elements of the text's set displays of constants by those of their sets, collected when first needed.
@@ -223,8 +232,11 @@ impl<'t> Module<'t> {
             set: Vec::new(),
             unread: Vec::new(),
             notes: Vec::new(),
+            is_tried: false,
             other_imports: Vec::new(),
             passed_over: None,
+            ends: None,
+            from_modules: HashSet::new(),
             errors: Vec::new(),
             displays: OnceCell::new(),
         }
@@ -242,6 +254,7 @@ impl<'t> Module<'t> {
     pub(super) fn read(mut self) -> ProgramText {
         self.import_unsaid();
         self.bind_all();
+        self.judge_bytes();
         self.take_copies();
         let listed = self.listed();
         self.refuse_replaced();
@@ -263,10 +276,26 @@ impl<'t> Module<'t> {
         let errors = std::mem::take(&mut self.errors).into_iter();
         found.extend(errors.map(|(start, error)| (start, Err(error))));
         found.sort_by_key(|(start, _)| *start);
+        self.end_import(&mut found);
         ProgramText {
             programs: found.into_iter().map(|(_, entry)| entry).collect(),
             notes: self.notes(),
             is_bare: false,
+        }
+    }
+
+    /// Removes the programs that there are not if the import ends: all, or of an answer those below.
+    fn end_import(&mut self, found: &mut Vec<(usize, Result<Program, ParseError>)>) {
+        let Some((end, error)) = self.ends.take().filter(|_| !self.lists_all) else {
+            return;
+        };
+        let is_left = |(start, program): &(usize, Result<_, _>)| {
+            program.is_err() || (self.reading.is_answer && *start < end)
+        };
+        let before = found.len();
+        found.retain(is_left);
+        if found.len() < before {
+            found.push((end, Err(error)));
         }
     }
 
@@ -449,10 +478,19 @@ impl<'t> Module<'t> {
             let is_unread = self.states[at]
                 .iter()
                 .all(|state| matches!(state, ParseState::Unread));
-            if value == 0 || !calls || !is_unread {
+            if value == 0 || !calls {
                 continue;
             }
             self.read_function(at, self.dialect());
+            let tokens = block.tokens[value..].iter();
+            let tokens: Vec<_> = tokens
+                .take_while(|it| !it.ends_statement())
+                .copied()
+                .collect();
+            self.judge_value(at, &tokens);
+            if !is_unread {
+                continue;
+            }
             if matches!(self.state(at, self.dialect()), ParseState::Read(Err(_))) {
                 let kind = TokenKind::Name;
                 self.pass_over(Token {
@@ -549,6 +587,7 @@ impl<'t> Module<'t> {
             if has_globals || self.globals.has_modules() {
                 self.parts_set_by(&cut);
             }
+            self.judge_defaults(&cut);
             let at = self.function(name, DefinitionKind::Def, Rc::clone(&cut));
             self.functions[at].task = self.task_above(cut.tokens[1].start);
             self.decorated(at, name);

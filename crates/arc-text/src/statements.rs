@@ -13,11 +13,11 @@ use crate::lexer::{Token, TokenKind};
 use crate::module::Given;
 use crate::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
 use crate::names;
-use crate::syntax::{MAX_NESTING, is_only_text};
+use crate::syntax::{MAX_NESTING, MOST_NESTED, is_only_text};
 use crate::tokens::{Result, told};
 use crate::tree::{
-    Body, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement, StatementKind,
-    Targets, names_set, names_used,
+    Body, Choice, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement,
+    StatementKind, Targets, all_names, names_set, names_used,
 };
 
 /// The maximum number of inputs of a derived operation.
@@ -235,30 +235,35 @@ impl<'t> Lowering<'_, 't> {
 
     /// The statements of a function; returns the output if there is a `return`.
     pub(super) fn body(&mut self, body: &Body<'t>) -> Result<Option<Operand>> {
-        self.parts(&[body.part()])
+        self.parts(&[Part::Body(&body.statements, body.error.as_ref())])
     }
 
     /// Statements, one part after the other; returns the output if there is a `return`.
     fn parts(&mut self, parts: &[Part<'_, 't>]) -> Result<Option<Operand>> {
         for (at, part) in parts.iter().enumerate() {
+            let (statements, error) = match *part {
+                Part::Body(statements, error) => (statements, error),
+                Part::Choices(choices, otherwise) if part.has_return() => {
+                    let output = self.returning_if(choices, otherwise, &parts[at + 1..]);
+                    return output.map(Some);
+                }
+                Part::Choices(choices, otherwise) => {
+                    self.joining_if(choices, otherwise)?;
+                    continue;
+                }
+            };
             let mut output = None;
-            for (place, statement) in part.statements.iter().enumerate() {
+            for (place, statement) in statements.iter().enumerate() {
                 if let StatementKind::If(branches) = &statement.kind
-                    && branches
-                        .1
-                        .iter()
-                        .any(|branch| has_return(&branch.statements))
+                    && has_return(std::slice::from_ref(statement))
                 {
-                    let (statements, error) = (&part.statements[place + 1..], part.error);
-                    let mut rest = vec![Part { statements, error }];
+                    let mut rest = vec![Part::Body(&statements[place + 1..], error)];
                     rest.extend_from_slice(&parts[at + 1..]);
-                    return self
-                        .returning_if(statement.token, branches, &rest)
-                        .map(Some);
+                    return self.returning_if(&branches.0, &branches.1, &rest).map(Some);
                 }
                 self.statement(statement, &mut output)?;
             }
-            if let Some(error) = part.error {
+            if let Some(error) = error {
                 return Err(error.clone());
             }
             if output.is_some() {
@@ -271,18 +276,39 @@ impl<'t> Lowering<'_, 't> {
     /// An `if` with a `return` in a branch; the other one goes on with the rest.
     fn returning_if(
         &mut self,
-        token: Token<'t>,
-        (condition, branches): &(Expr<'t>, [Body<'t>; 2]),
+        choices: &[Choice<'t>],
+        otherwise: &Body<'t>,
         rest: &[Part<'_, 't>],
     ) -> Result<Operand> {
+        let Some((first, more)) = choices.split_first() else {
+            return Err(self.error(self.tokens[0], ParseErrorKind::NotLiteral));
+        };
+        let token = first.token;
         let no_return = |lowering: &Self| {
             let expected =
                 "a `return` at the end of one branch at least, and at the end of the function";
             lowering.expects(token, expected)
         };
+        let (decided, last) = decided(choices, otherwise, rest);
+        if decided.len() > MOST_NESTED {
+            let conditions: Vec<_> = decided.iter().map(|it| &it.condition).collect();
+            let parts = |at: usize| match decided.get(at) {
+                Some(choice) => vec![choice.body.part()],
+                None => last.clone(),
+            };
+            return self.looked_up(
+                token,
+                &conditions,
+                |at, used| parts(at).iter().for_each(|part| part.names(used)),
+                |lowering, at| {
+                    let output = lowering.parts(&parts(at))?;
+                    output.ok_or_else(|| no_return(lowering))
+                },
+            );
+        }
+        let branches = [first.body.part(), Part::behind(more, otherwise)];
         // Otherwise the rest would be lowered once for each way to it.
-        let mut statements = branches.iter().map(|branch| &branch.statements);
-        if !statements.any(|it| always_returns(it)) {
+        if !branches.iter().any(Part::always_returns) {
             return Err(no_return(self));
         }
         if self.depth >= MAX_NESTING {
@@ -290,16 +316,15 @@ impl<'t> Lowering<'_, 't> {
             let found = "more".to_owned();
             return self.fail(token, ParseErrorKind::Expected { expected, found });
         }
-        let condition = self.argument(condition)?;
-        let [yes, no] = branches.each_ref().map(|branch| {
-            let mut parts = vec![branch.part()];
-            if !always_returns(&branch.statements) {
+        let condition = self.argument(&first.condition)?;
+        let [yes, no] = branches.map(|branch| {
+            let mut parts = vec![branch];
+            if !branch.always_returns() {
                 parts.extend_from_slice(rest);
             }
             let mut used = Vec::new();
             for part in &parts {
-                names_used(part.statements, &mut |name| used.push(name));
-                names_set(part.statements, &mut |name| used.push(name));
+                part.names(&mut |name| used.push(name));
             }
             self.lazily(token, &used, |lowering| {
                 let output = lowering.parts(&parts)?;
@@ -311,48 +336,64 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// An `if` whose branches set variables.
-    fn joining_if(
-        &mut self,
-        token: Token<'t>,
-        (condition, branches): &(Expr<'t>, [Body<'t>; 2]),
-    ) -> Result<()> {
-        let condition = self.argument(condition)?;
+    fn joining_if(&mut self, choices: &[Choice<'t>], otherwise: &Body<'t>) -> Result<()> {
+        let Some((first, more)) = choices.split_first() else {
+            return Ok(());
+        };
+        let token = first.token;
+        let parts: Vec<_> = if choices.len() > MOST_NESTED {
+            let bodies = choices.iter().map(|choice| &choice.body);
+            bodies.chain([otherwise]).map(Body::part).collect()
+        } else {
+            vec![first.body.part(), Part::behind(more, otherwise)]
+        };
         let (mut all, mut seen) = (Vec::new(), HashSet::new());
-        for branch in branches {
-            names_set(&branch.statements, &mut |name| {
+        for part in &parts {
+            part.names_set(&mut |name| {
                 if seen.insert(name.text) {
                     all.push(name);
                 }
             });
         }
-        let [yes, no] = branches.each_ref().map(|it| surely_set(&it.statements));
+        let surely: Vec<_> = parts.iter().map(Part::surely_set).collect();
         let is_set = |name: &str| {
             let variable = |scope: &Scope<'_>| scope.builder.variable(name).is_some();
-            self.scope.as_ref().is_some_and(variable) || (yes.contains(name) && no.contains(name))
+            self.scope.as_ref().is_some_and(variable) || surely.iter().all(|it| it.contains(name))
         };
         let (joint, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|it| is_set(it.text));
         let (mut types, mut sets) = (Vec::new(), HashSet::new());
-        let sides = branches.each_ref().map(|branch| {
-            let mut used = joint.clone();
-            names_used(&branch.statements, &mut |name| used.push(name));
-            self.lazily(token, &used, |lowering| {
-                lowering.body(branch)?;
-                let scope = lowering.scope.iter();
-                sets.extend(scope.flat_map(|scope| scope.unhashable.iter().copied()));
-                lowering.joined_values(token, &joint, &mut types)
-            })
-        });
-        let [yes, no] = sides;
-        let chosen = self.chosen(token, condition, yes?, no?, KnownType::default())?;
-        let mut rest = self.operand(chosen)?;
+        let names = |at: usize, used: &mut dyn FnMut(Token<'t>)| {
+            joint.iter().copied().for_each(&mut *used);
+            parts[at].names_used(used);
+        };
+        let mut lower = |lowering: &mut Self, at: usize| {
+            lowering.parts(&parts[at..=at])?;
+            let scope = lowering.scope.iter();
+            sets.extend(scope.flat_map(|scope| scope.unhashable.iter().copied()));
+            lowering.joined_values(token, &joint, &mut types)
+        };
+        let mut rest = if choices.len() > MOST_NESTED {
+            let conditions: Vec<_> = choices.iter().map(|it| &it.condition).collect();
+            self.looked_up(token, &conditions, names, lower)?
+        } else {
+            let condition = self.argument(&first.condition)?;
+            let [yes, no] = [0, 1].map(|at| {
+                let mut used = Vec::new();
+                names(at, &mut |name| used.push(name));
+                self.lazily(token, &used, |lowering| lower(lowering, at))
+            });
+            let chosen = self.chosen(token, condition, yes?, no?, KnownType::default())?;
+            self.operand(chosen)?
+        };
         for (at, name) in joint.iter().enumerate() {
             let mut value = rest.clone();
             if at + 1 < joint.len() {
                 value = self.made(token, Primitive::First, [rest.clone()])?;
                 rest = self.made(token, Primitive::Last, [rest])?;
             }
+            let mut others = types.iter().skip(at).step_by(joint.len());
             let ty = types[at].clone();
-            let value = self.typed(value, ty.filter(|_| types[at] == types[joint.len() + at]));
+            let value = self.typed(value, ty.filter(|_| others.all(|it| *it == types[at])));
             self.assign(*name, Expression::of(value), token)?;
         }
         self.mark_sets(joint.iter().filter(|name| sets.contains(name.text)));
@@ -419,7 +460,7 @@ impl<'t> Lowering<'_, 't> {
                 self.assign(tokens[0], value, statement.token)?;
                 self.mark_sets(is_set.then_some(&tokens[0]));
             }
-            StatementKind::If(branches) => self.joining_if(statement.token, branches)?,
+            StatementKind::If(branches) => self.joining_if(&branches.0, &branches.1)?,
             StatementKind::Define(function) => self.define(function.name, function)?,
             StatementKind::Import(import) => self.local_import(statement.token, import)?,
             StatementKind::Print(printed) => self.print(statement.token, printed)?,
@@ -739,21 +780,105 @@ impl<'t> Lowering<'_, 't> {
     }
 }
 
-/// Statements of a body.
+/// A part of a body.
 #[derive(Clone, Copy)]
-struct Part<'a, 't> {
-    statements: &'a [Statement<'t>],
-    /// What is wrong behind them.
-    error: Option<&'a ParseError>,
+enum Part<'a, 't> {
+    /// Statements, and what is wrong behind them.
+    Body(&'a [Statement<'t>], Option<&'a ParseError>),
+    /// The rest of an `if`, from an `elif` on.
+    Choices(&'a [Choice<'t>], &'a Body<'t>),
 }
 
 impl<'t> Body<'t> {
     fn part(&self) -> Part<'_, 't> {
-        Part {
-            statements: &self.statements,
-            error: self.error.as_ref(),
+        Part::Body(&self.statements, self.error.as_ref())
+    }
+}
+
+impl<'a, 't> Part<'a, 't> {
+    /// What is done unless the conditions before these choices are true.
+    fn behind(choices: &'a [Choice<'t>], otherwise: &'a Body<'t>) -> Self {
+        if choices.is_empty() {
+            return otherwise.part();
+        }
+        Part::Choices(choices, otherwise)
+    }
+
+    /// The statements in it, branch by branch, the last one what is behind `else`.
+    fn branches(self) -> impl Iterator<Item = &'a [Statement<'t>]> {
+        let (choices, last) = match self {
+            Part::Body(statements, _) => (&[][..], statements),
+            Part::Choices(choices, otherwise) => (choices, &otherwise.statements[..]),
+        };
+        let bodies = choices.iter().map(|choice| &choice.body.statements[..]);
+        bodies.chain([last])
+    }
+
+    fn names_used(self, found: &mut dyn FnMut(Token<'t>)) {
+        if let Part::Choices(choices, _) = self {
+            all_names(choices.iter().map(|it| &it.condition), found);
+        }
+        self.branches().for_each(|it| names_used(it, found));
+    }
+
+    fn names_set(self, found: &mut dyn FnMut(Token<'t>)) {
+        self.branches().for_each(|it| names_set(it, found));
+    }
+
+    /// Passes all names that it uses or sets.
+    fn names(self, found: &mut dyn FnMut(Token<'t>)) {
+        self.names_used(found);
+        self.names_set(found);
+    }
+
+    /// The names that it sets whichever branches it takes.
+    fn surely_set(&self) -> HashSet<&'t str> {
+        let sets = self.branches().map(surely_set);
+        let both = |a: HashSet<&'t str>, b| a.intersection(&b).copied().collect();
+        sets.reduce(both).unwrap_or_default()
+    }
+
+    fn has_return(&self) -> bool {
+        self.branches().any(has_return)
+    }
+
+    fn always_returns(&self) -> bool {
+        self.branches().all(always_returns)
+    }
+}
+
+/// The choices that end the function, one after the other, and what is done if none is taken.
+fn decided<'a, 't>(
+    choices: &'a [Choice<'t>],
+    otherwise: &'a Body<'t>,
+    rest: &[Part<'a, 't>],
+) -> (Vec<&'a Choice<'t>>, Vec<Part<'a, 't>>) {
+    let mut decided = Vec::new();
+    let mut parts = vec![Part::Choices(choices, otherwise)];
+    parts.extend_from_slice(rest);
+    // The next part is the last one.
+    parts.reverse();
+    while let Some(part) = parts.pop() {
+        match part {
+            Part::Choices([first, more @ ..], otherwise)
+                if always_returns(&first.body.statements) =>
+            {
+                decided.push(first);
+                parts.push(Part::behind(more, otherwise));
+            }
+            Part::Body([], None) => {}
+            Part::Body([first, more @ ..], error) if let StatementKind::If(it) = &first.kind => {
+                parts.push(Part::Body(more, error));
+                parts.push(Part::Choices(&it.0, &it.1));
+            }
+            part => {
+                parts.push(part);
+                break;
+            }
         }
     }
+    parts.reverse();
+    (decided, parts)
 }
 
 /// The names that statements set whichever branches they take.
@@ -761,8 +886,7 @@ fn surely_set<'t>(statements: &[Statement<'t>]) -> HashSet<&'t str> {
     let mut set = HashSet::new();
     for statement in statements {
         if let StatementKind::If(it) = &statement.kind {
-            let [yes, no] = it.1.each_ref().map(|branch| surely_set(&branch.statements));
-            set.extend(yes.intersection(&no));
+            set.extend(Part::Choices(&it.0, &it.1).surely_set());
         } else {
             names_set(std::slice::from_ref(statement), &mut |name| {
                 set.insert(name.text);
@@ -776,7 +900,7 @@ fn surely_set<'t>(statements: &[Statement<'t>]) -> HashSet<&'t str> {
 fn has_return(statements: &[Statement<'_>]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StatementKind::Return(_) => true,
-        StatementKind::If(it) => it.1.iter().any(|branch| has_return(&branch.statements)),
+        StatementKind::If(it) => Part::Choices(&it.0, &it.1).has_return(),
         _ => false,
     })
 }
@@ -785,7 +909,7 @@ fn has_return(statements: &[Statement<'_>]) -> bool {
 fn always_returns(statements: &[Statement<'_>]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StatementKind::Return(_) => true,
-        StatementKind::If(it) => it.1.iter().all(|branch| always_returns(&branch.statements)),
+        StatementKind::If(it) => Part::Choices(&it.0, &it.1).always_returns(),
         _ => false,
     })
 }

@@ -9,13 +9,16 @@ use crate::lexer::{Token, TokenKind};
 use crate::names;
 use crate::tokens::{Result, Tokens, told};
 use crate::tree::{
-    Argument, Body, Chain, Comprehension, Expr, ExprKind, Function, Import, ParameterKind,
+    Argument, Body, Chain, Choice, Comprehension, Expr, ExprKind, Function, Import, ParameterKind,
     ParameterTree, Statement, StatementKind, Targets, Trailer, Trailers,
 };
 
 /// The maximum nesting of brackets, which also bounds the recursion of the parser and of whatever walks a tree.
 /// `frozenset({` counts as one bracket.
 pub(super) const MAX_NESTING: u32 = 100;
+
+/// Up to so many choices become functions within each other.
+pub(super) const MOST_NESTED: usize = 8;
 
 /// The lowest precedences, in ascending order.
 const OR: u8 = 1;
@@ -69,17 +72,23 @@ impl<'t> Tokens<'_, 't> {
         if token.is_name("lambda") {
             return self.lambda(depth);
         }
-        let value = self.operators(OR, depth)?;
-        let token_of_if = self.peek();
-        if !token_of_if.is_name("if") {
+        let (mut value, mut choices) = (self.operators(OR, depth)?, Vec::new());
+        while self.peek().is_name("if") {
+            let inner = self.deeper(depth)?;
+            let token_of_if = self.bump();
+            let condition = self.operators(OR, inner)?;
+            self.expect("else", "`else`")?;
+            choices.push(([value, condition], token_of_if));
+            value = if self.peek().is_name("lambda") {
+                self.lambda(inner)?
+            } else {
+                self.operators(OR, inner)?
+            };
+        }
+        if choices.is_empty() {
             return Ok(value);
         }
-        let inner = self.deeper(depth)?;
-        self.bump();
-        let condition = self.operators(OR, inner)?;
-        self.expect("else", "`else`")?;
-        let other = self.expression(inner)?;
-        let kind = ExprKind::Conditional(Box::new(([value, condition, other], token_of_if)));
+        let kind = ExprKind::Conditional(Box::new((choices, value)));
         Ok(Expr { token, kind })
     }
 
@@ -551,12 +560,10 @@ impl<'t> Tokens<'_, 't> {
                 let is_broken = function.body.error.is_some();
                 (StatementKind::Define(Box::new(function)), is_broken)
             } else {
-                let (condition, branches) = self.branches(expected)?;
-                let is_broken = branches.iter().any(|branch| branch.error.is_some());
-                (
-                    StatementKind::If(Box::new((condition, branches))),
-                    is_broken,
-                )
+                let (choices, otherwise) = self.branches(expected)?;
+                let is_broken =
+                    choices.iter().any(|it| it.body.error.is_some()) || otherwise.error.is_some();
+                (StatementKind::If(Box::new((choices, otherwise))), is_broken)
             };
             self.indents.pop();
             statements.push(Statement { token, kind });
@@ -568,30 +575,38 @@ impl<'t> Tokens<'_, 't> {
         Ok(())
     }
 
-    /// The condition of an `if` or `elif`, which comes next, and its branches; lines there are indented like this.
-    fn branches(&mut self, indent: &str) -> Result<(Expr<'t>, [Body<'t>; 2])> {
-        self.bump();
-        let condition = self.expression(0)?;
-        self.expect(":", "`:`")?;
-        let mut branches = [Body::default(), Body::default()];
-        let [yes, no] = &mut branches;
-        yes.error = self.block(&mut yes.statements).err();
-        let (next, word) = (self.peek(), self.second());
-        let goes_on = next.kind == TokenKind::Indent && next.text == indent;
-        if yes.error.is_none() && goes_on && word.is_name("elif") {
-            self.bump();
-            self.deeper(self.indents.len() as u32)?;
-            self.indents.push(next.text);
-            let kind = StatementKind::If(Box::new(self.branches(indent)?));
-            self.indents.pop();
-            no.statements.push(Statement { token: word, kind });
-        } else if yes.error.is_none() && goes_on && word.is_name("else") {
-            self.bump();
-            self.bump();
+    /// The branches of an `if`, which comes next; lines there are indented like this.
+    fn branches(&mut self, indent: &str) -> Result<(Vec<Choice<'t>>, Body<'t>)> {
+        let (mut choices, mut otherwise) = (Vec::new(), Body::default());
+        loop {
+            let token = self.bump();
+            let condition = self.expression(0)?;
             self.expect(":", "`:`")?;
-            no.error = self.block(&mut no.statements).err();
+            let mut body = Body::default();
+            body.error = self.block(&mut body.statements).err();
+            let is_broken = body.error.is_some();
+            choices.push(Choice {
+                token,
+                condition,
+                body,
+            });
+            let (next, word) = (self.peek(), self.second());
+            if is_broken || next.kind != TokenKind::Indent || next.text != indent {
+                break;
+            }
+            if word.is_name("elif") {
+                self.bump();
+                continue;
+            }
+            if word.is_name("else") {
+                self.bump();
+                self.bump();
+                self.expect(":", "`:`")?;
+                otherwise.error = self.block(&mut otherwise.statements).err();
+            }
+            break;
         }
-        Ok((condition, branches))
+        Ok((choices, otherwise))
     }
 
     pub(super) fn indentation(&self, expected: &str, found: &str) -> ParseError {

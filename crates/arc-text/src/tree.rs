@@ -44,12 +44,15 @@ pub(super) enum ExprKind<'t> {
     /// Values joined by `or`, or by `and`.
     Logical(Box<Chain<'t>>),
     Not(Box<Expr<'t>>),
-    /// `value if condition else other`, in this order, and the `if`.
-    Conditional(Box<([Expr<'t>; 3], Token<'t>)>),
+    /// Values, each with the condition and the `if` behind it, and the one behind the last `else`.
+    Conditional(Box<(Conditions<'t>, Expr<'t>)>),
     Lambda(Box<Function<'t>>),
     /// A value, and what follows it.
     Trailed(Box<(Expr<'t>, Trailers<'t>)>),
 }
+
+/// Values, each with the condition and the `if` behind it.
+pub(super) type Conditions<'t> = Vec<([Expr<'t>; 2], Token<'t>)>;
 
 /// Values with operators between them.
 #[derive(Debug)]
@@ -146,12 +149,20 @@ pub(super) enum StatementKind<'t> {
     AssignAll(Box<Targets<'t>>, Expr<'t>),
     /// `name += value` and similar statements, with the operator.
     Augment(Box<[Token<'t>; 2]>, Expr<'t>),
-    /// `if`, with both branches.
-    If(Box<(Expr<'t>, [Body<'t>; 2])>),
+    /// `if` with its `elif`, and what is behind `else`.
+    If(Box<(Vec<Choice<'t>>, Body<'t>)>),
     Define(Box<Function<'t>>),
     Import(Box<Import<'t>>),
     /// `print`, and what is in its brackets.
     Print(Vec<Token<'t>>),
+}
+
+/// `if` or `elif`, its condition and what is done then.
+#[derive(Debug)]
+pub(super) struct Choice<'t> {
+    pub(super) token: Token<'t>,
+    pub(super) condition: Expr<'t>,
+    pub(super) body: Body<'t>,
 }
 
 /// What an assignment sets.
@@ -177,6 +188,14 @@ pub(super) struct Import<'t> {
 }
 
 impl<'t> Expr<'t> {
+    /// The expression in these brackets, if any.
+    pub(super) fn without_brackets(&self) -> &Self {
+        match &self.kind {
+            ExprKind::Paren(inner) => inner.without_brackets(),
+            _ => self,
+        }
+    }
+
     /// Passes all names that occur in the expression, in the order of the text, except those that it binds itself.
     pub(super) fn names(&self, found: &mut dyn FnMut(Token<'t>)) {
         match &self.kind {
@@ -192,7 +211,10 @@ impl<'t> Expr<'t> {
                 chain.first.names(found);
                 all_names(chain.rest.iter().map(|(_, side)| side), found);
             }
-            ExprKind::Conditional(parts) => all_names(&parts.0, found),
+            ExprKind::Conditional(parts) => {
+                all_names(parts.0.iter().flat_map(|(choice, _)| choice), found);
+                parts.1.names(found);
+            }
             ExprKind::Lambda(function) => function.names(found),
             ExprKind::Comprehension(it) => {
                 it.container.names(found);
@@ -217,7 +239,7 @@ impl<'t> Expr<'t> {
 }
 
 /// Passes all names that occur in these expressions.
-fn all_names<'e, 't: 'e>(
+pub(super) fn all_names<'e, 't: 'e>(
     expressions: impl IntoIterator<Item = &'e Expr<'t>>,
     found: &mut dyn FnMut(Token<'t>),
 ) {
@@ -253,10 +275,11 @@ pub(super) fn names_used<'t>(statements: &[Statement<'t>], found: &mut dyn FnMut
                 value.names(found);
             }
             StatementKind::If(branches) => {
-                branches.0.names(found);
-                for branch in &branches.1 {
-                    names_used(&branch.statements, found);
+                for choice in &branches.0 {
+                    choice.condition.names(found);
+                    names_used(&choice.body.statements, found);
                 }
+                names_used(&branches.1.statements, found);
             }
             StatementKind::Define(function) => function.names(found),
             StatementKind::Print(printed) => {
@@ -279,9 +302,10 @@ pub(super) fn names_set<'t>(statements: &[Statement<'t>], found: &mut dyn FnMut(
             }
             StatementKind::Augment(name, _) => found(name[0]),
             StatementKind::If(branches) => {
-                for branch in &branches.1 {
-                    names_set(&branch.statements, found);
+                for choice in &branches.0 {
+                    names_set(&choice.body.statements, found);
                 }
+                names_set(&branches.1.statements, found);
             }
             StatementKind::Define(function) => found(function.name),
             StatementKind::Import(import) => {

@@ -13,8 +13,9 @@ use crate::expression::Expression;
 use crate::lexer::{Token, TokenKind};
 use crate::module::lowering::{KnownType, Lowering, constant};
 use crate::statements::Parameter;
+use crate::syntax::MOST_NESTED;
 use crate::tokens::{Result, told};
-use crate::tree::{Chain, Expr, ExprKind};
+use crate::tree::{Chain, Expr, ExprKind, all_names};
 
 /// An operator between two integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,13 +106,108 @@ impl<'t> Lowering<'_, 't> {
     /// `value if condition else other`
     pub(super) fn conditional(
         &mut self,
-        [value, condition, other]: &[Expr<'t>; 3],
-        token: Token<'t>,
+        choices: &[([Expr<'t>; 2], Token<'t>)],
+        other: &Expr<'t>,
     ) -> Result<Expression<'t>> {
+        let Some((([value, condition], token), more)) = choices.split_first() else {
+            return self.lower(other);
+        };
+        if choices.len() > MOST_NESTED {
+            let conditions: Vec<_> = choices.iter().map(|([_, it], _)| it).collect();
+            let values = choices.iter().map(|([value, _], _)| value).chain([other]);
+            let values: Vec<_> = values.collect();
+            let mut ty: Option<KnownType> = None;
+            let chosen = self.looked_up(
+                *token,
+                &conditions,
+                |at, used| values[at].names(used),
+                |lowering, at| {
+                    let value = lowering.argument(values[at])?;
+                    let of_value = lowering.known_type(&value);
+                    ty = Some(match ty.take() {
+                        Some(ty) => ty.and(&of_value),
+                        None => of_value,
+                    });
+                    Ok(value)
+                },
+            )?;
+            if let (Operand::Slot(slot), Some(scope), Some(ty)) = (&chosen, &mut self.scope, ty) {
+                scope.set_type(*slot, ty);
+            }
+            return Ok(Expression::Inlined(chosen));
+        }
         let condition = self.argument(condition)?;
-        let (other, of_other) = self.side(token, other)?;
-        let (value, of_value) = self.side(token, value)?;
-        self.chosen(token, condition, value, other, of_value.and(&of_other))
+        let mut of_other = KnownType::default();
+        let mut used = Vec::new();
+        all_names(
+            choices[1..].iter().flat_map(|(it, _)| it).chain([other]),
+            &mut |name| used.push(name),
+        );
+        let other = self.lazily(*token, &used, |lowering| {
+            let other = lowering.conditional(more, other)?;
+            let other = lowering.operand(other)?;
+            of_other = lowering.known_type(&other);
+            Ok(other)
+        })?;
+        let (value, of_value) = self.side(*token, value)?;
+        self.chosen(*token, condition, value, other, of_value.and(&of_other))
+    }
+
+    /// The value behind the first condition that is true, or the last value: where functions nest too deep, the first
+    /// of the pairs of functions of which the first one gives what is true.
+    pub(crate) fn looked_up(
+        &mut self,
+        token: Token<'t>,
+        conditions: &[&Expr<'t>],
+        names: impl Fn(usize, &mut dyn FnMut(Token<'t>)),
+        mut lower: impl FnMut(&mut Self, usize) -> Result<Operand>,
+    ) -> Result<Operand> {
+        let mut table = Vec::new();
+        for at in 0..=conditions.len() {
+            let condition = match conditions.get(at) {
+                Some(condition) => self.side(token, condition)?.0,
+                None => Side::Known(Value::from(true).into()),
+            };
+            let mut used = Vec::new();
+            names(at, &mut |name| used.push(name));
+            let value = self.lazily(token, &used, |lowering| lower(lowering, at))?;
+            let pair = [condition, value].map(|side| self.as_function(token, side));
+            let [condition, value] = pair;
+            table.push(self.made(token, Primitive::Astuple, [condition?, value?])?);
+        }
+        // What follows the last one is never reached.
+        table.extend(table.last().filter(|_| table.len() % 2 == 1).cloned());
+        let mut joins = Primitive::Astuple;
+        while table.len() > 1 {
+            let joined = table.chunks(2).map(|both| match both {
+                [a, b] => self.made(token, joins, [a.clone(), b.clone()]),
+                _ => Ok(both[0].clone()),
+            });
+            table = joined.collect::<Result<_>>()?;
+            joins = Primitive::Combine;
+        }
+        let input = self.anything();
+        let input = self.made(token, Primitive::Repeat, [input, Value::Int(1).into()])?;
+        let called = [Primitive::Apply.into(), input.clone()];
+        let called = self.made(token, Primitive::Rbind, called)?;
+        let called = [called, Primitive::First.into()];
+        let called = self.made(token, Primitive::Compose, called)?;
+        let holds = [Primitive::First.into(), called];
+        let holds = self.made(token, Primitive::Compose, holds)?;
+        let found = self.made(token, Primitive::Extract, [table.swap_remove(0), holds])?;
+        let value = self.made(token, Primitive::Last, [found])?;
+        let value = self.made(token, Primitive::Apply, [value, input])?;
+        self.made(token, Primitive::First, [value])
+    }
+
+    /// What a function is called with that ignores its argument, or takes the input for it.
+    fn anything(&self) -> Operand {
+        let scope = self.scope.as_ref();
+        if scope.is_some_and(|scope| scope.builder.has_inputs()) {
+            Operand::Slot(Slot::INPUT)
+        } else {
+            Value::Int(0).into()
+        }
     }
 
     /// Values joined by `or` or `and`; the first one that is true, or that is not, decides.
@@ -162,6 +258,15 @@ impl<'t> Lowering<'_, 't> {
             && !self.has_operators()
         {
             return Err(self.only_calls(*token));
+        }
+        let sides = chain.rest.iter().map(|(_, side)| side);
+        for (side, (token, _)) in [&chain.first].into_iter().chain(sides).zip(&chain.rest) {
+            if matches!(token.text, "==" | "!=" | "in" | "not") {
+                self.is_comparable(side)?;
+            }
+        }
+        if let Some((_, last)) = chain.rest.last() {
+            self.is_comparable(last)?;
         }
         let first = self.argument(&chain.first)?;
         self.compared_with(first, &chain.rest)
@@ -301,15 +406,7 @@ impl<'t> Lowering<'_, 't> {
         let name = self.generate_name();
         let chosen = [condition, yes, no];
         let chosen = self.step(token, name, Primitive::Branch.into(), chosen.into())?;
-        let has_input = self
-            .scope
-            .as_ref()
-            .is_some_and(|scope| scope.builder.has_inputs());
-        let argument = if has_input {
-            Operand::Slot(Slot::INPUT)
-        } else {
-            Value::Int(0).into()
-        };
+        let argument = self.anything();
         match (chosen, &mut self.scope) {
             (Operand::Slot(slot), Some(scope)) => {
                 scope.results.insert(slot, ty);
@@ -336,9 +433,10 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// Whether a value is certainly an integer.
+    /// Whether a value is certainly an integer, or a truth value, which is one in Python.
     fn is_integer(&mut self, operand: &Operand, token: Token<'t>) -> bool {
-        self.certain(operand, token) == Some(ValueType::Int)
+        let ty = self.certain(operand, token);
+        matches!(ty, Some(ValueType::Int | ValueType::Bool))
     }
 
     /// Operators of one precedence, from left to right.

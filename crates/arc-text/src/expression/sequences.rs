@@ -17,7 +17,7 @@ use crate::module::lowering::{LocalFunction, Lowering, constant};
 use crate::names::BUILTINS;
 use crate::parse_functions;
 use crate::statements::Parameter;
-use crate::tokens::{Result, described};
+use crate::tokens::{Result, described, told};
 use crate::tree::{Argument, Comprehension, Expr, ExprKind, StatementKind, Trailer};
 
 /// Functions of the DSL that give what Python's functions do.
@@ -194,7 +194,7 @@ impl<'t> Lowering<'_, 't> {
     /// A function of Python as a value: that of one argument.
     pub(crate) fn builtin_value(&mut self, token: Token<'t>) -> Result<Expression<'t>> {
         if token.text == "len" {
-            return Ok(Expression::Operand(Primitive::Size.into()));
+            return Ok(Expression::Inlined(Primitive::Size.into()));
         }
         // A keyword is no name.
         let argument = Token {
@@ -225,13 +225,49 @@ impl<'t> Lowering<'_, 't> {
         Ok(())
     }
 
+    /// Checks that a value is no function of the text, nor a tuple with one: as a function of the DSL, it is no longer the
+    /// same as itself and another one than any other.
+    pub(super) fn is_comparable(&self, value: &Expr<'t>) -> Result<()> {
+        let token = value.token;
+        let is_function = match &value.kind {
+            ExprKind::Lambda(_) => true,
+            ExprKind::Paren(inner) => return self.is_comparable(inner),
+            ExprKind::Tuple(elements) | ExprKind::List(elements) => {
+                return elements.iter().try_for_each(|it| self.is_comparable(it));
+            }
+            ExprKind::Name => self.is_own_function(token.text),
+            _ => false,
+        };
+        if is_function {
+            let why = "whether two functions of the text are the same is not known";
+            let name = told(token.text);
+            return self.fail(token, ParseErrorKind::FunctionAsValue { name, why });
+        }
+        Ok(())
+    }
+
     /// Checks that an argument can be hashed, if that is what a call makes of it or of what it returns.
     pub(super) fn hashed_by(&self, callee: Callee, place: usize, value: &Expr<'t>) -> Result<()> {
         let Callee::Primitive(primitive) = callee else {
             return Ok(());
         };
         match (primitive, &value.kind) {
-            (Primitive::Initset | Primitive::Insert, _) if place == 0 => self.hashed(value),
+            (Primitive::Equality, _) => self.is_comparable(value),
+            (Primitive::Contained, _) if place == 0 => self.is_comparable(value),
+            (Primitive::Fill | Primitive::Underfill, _) if place == 1 => self.hashed(value),
+            (
+                Primitive::Canvas | Primitive::Recolor | Primitive::Initset | Primitive::Insert,
+                _,
+            ) if place == 0 => self.hashed(value),
+            (
+                Primitive::Mostcommon
+                | Primitive::Leastcommon
+                | Primitive::Sizefilter
+                | Primitive::Colorfilter
+                | Primitive::Product,
+                ExprKind::Tuple(elements),
+            ) => elements.iter().try_for_each(|it| self.hashed(it)),
+            (_, ExprKind::Name) if primitive.loop_function() == Some(place) => self.hashed(value),
             (_, ExprKind::Lambda(function)) if primitive.loop_function() == Some(place) => {
                 let mut statements = function.body.statements.iter();
                 statements.try_for_each(|statement| match &statement.kind {
@@ -276,8 +312,12 @@ impl<'t> Lowering<'_, 't> {
         if let ExprKind::Set(set) = &expr.kind {
             return Ok(self.set(set, true)?.into());
         }
-        if let ExprKind::Comprehension(it) = &expr.kind {
-            self.hashed(&it.value)?;
+        match &expr.kind {
+            ExprKind::Comprehension(it) => self.hashed(&it.value)?,
+            ExprKind::Tuple(elements) | ExprKind::List(elements) => {
+                elements.iter().try_for_each(|it| self.hashed(it))?;
+            }
+            _ => {}
         }
         let (value, made) = self.sequence(expr)?;
         if made != Made::Value {
@@ -418,6 +458,7 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(it.token));
         }
+        let is_taken = std::mem::take(&mut self.is_taken);
         let elements = match &it.container.kind {
             // Python makes a constant of it: a set to which the elements of a first one were added in its order.
             ExprKind::Set(set) if !set.1 => {
@@ -426,33 +467,52 @@ impl<'t> Lowering<'_, 't> {
                 let elements = first.as_container().into_iter().flat_map(Container::iter);
                 Value::set(elements.map(Cow::into_owned)).into()
             }
-            _ => self.elements(&it.container)?,
+            _ => {
+                let inner = it.container.without_brackets();
+                self.is_taken =
+                    matches!(inner.kind, ExprKind::Comprehension(_)) && inner.token.is("(");
+                self.elements(&it.container)?
+            }
         };
+        let mut is_late = std::mem::take(&mut self.has_late);
         let ty = self.certain(&elements, it.token);
         let element = ty.and_then(|ty| ty.element());
         let mut elements = self.as_tuple(it.token, elements)?;
         if let Some(condition) = &it.condition {
-            let (condition, _) = self.of_element(it, condition, element.as_ref())?;
+            let (condition, ..) = self.of_element(it, condition, element.as_ref(), is_late)?;
             elements = self.made(it.token, Primitive::Sfilter, [elements, condition])?;
             elements = self.typed(elements, element.clone().map(ValueType::tuple_of));
         }
         let is_element = matches!(it.value.kind, ExprKind::Name)
             && matches!(it.names[..], [name] if name.text == it.value.token.text && !it.are_elements);
-        if is_element || !has_value {
-            return Ok(elements);
+        if !is_element && has_value {
+            let (value, ty, late) = self.of_element(it, &it.value, element.as_ref(), is_late)?;
+            elements = self.made(it.token, Primitive::Apply, [value, elements])?;
+            elements = self.typed(elements, ty.map(ValueType::tuple_of));
+            is_late = late;
         }
-        let (value, ty) = self.of_element(it, &it.value, element.as_ref())?;
-        elements = self.made(it.token, Primitive::Apply, [value, elements])?;
-        Ok(self.typed(elements, ty.map(ValueType::tuple_of)))
+        self.has_late = is_late && is_taken;
+        if is_late && !is_taken {
+            let name = "lambda".to_owned();
+            let why = "it outlives its round of the loop, and Python looks the variable of the comprehension up when the \
+                       function is called; expected a function that makes it, as in `make(c) for c in ..`";
+            return self.fail(
+                it.value.token,
+                ParseErrorKind::FunctionAsValue { name, why },
+            );
+        }
+        Ok(elements)
     }
 
-    /// An expression as a function of the element of a comprehension, and its type if that is certain.
+    /// An expression as a function of the element of a comprehension, its type if that is certain, and whether it is late,
+    /// as the elements may be.
     fn of_element(
         &mut self,
         it: &Comprehension<'t>,
         value: &Expr<'t>,
         element: Option<&ValueType>,
-    ) -> Result<(Operand, Option<ValueType>)> {
+        is_late: bool,
+    ) -> Result<(Operand, Option<ValueType>, bool)> {
         let mut used = Vec::new();
         value.names(&mut |name| used.push(name));
         used.retain(|name| it.names.iter().all(|own| own.text != name.text));
@@ -468,6 +528,13 @@ impl<'t> Lowering<'_, 't> {
         let function = self.local(it.token, vec![parameter], &used, None, |lowering| {
             let input = Operand::Slot(Slot::at(0));
             lowering.typed(input.clone(), element.cloned());
+            if let Some(scope) = &mut lowering.scope {
+                let names = it.names.iter().map(|name| name.text);
+                scope.looped.extend(names);
+                if is_late {
+                    scope.late.insert(Slot::at(0), (true, false));
+                }
+            }
             if it.are_elements {
                 let pair = Expression::Inlined(input);
                 let parts = lowering.taken_apart(pair, it.names.len(), it.names[0])?;
@@ -481,7 +548,7 @@ impl<'t> Lowering<'_, 't> {
             ty = lowering.certain(&value, it.token);
             Ok(value)
         })?;
-        Ok((self.called_only(it.token, &function)?, ty))
+        Ok((self.called_only(it.token, &function)?, ty, function.is_late))
     }
 
     fn called_only(&mut self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Operand> {
@@ -501,9 +568,8 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(token));
         }
-        let element = self
-            .certainly_tuple(&value, token, SURE_TO_INDEX)?
-            .element();
+        self.certainly_tuple(&value, token, SURE_TO_INDEX)?;
+        let element = self.element_type(&value, token);
         let at = match index {
             [Some(at)] => at,
             [None, None, Some(step)]
@@ -547,16 +613,35 @@ impl<'t> Lowering<'_, 't> {
         Ok(Some((list.0, used)))
     }
 
-    /// The type of a value, which has to be a tuple whatever the grid is.
+    /// Checks that a value is a tuple whatever the grid is.
     fn certainly_tuple(
         &mut self,
         value: &Operand,
         token: Token<'t>,
         expected: &'static str,
-    ) -> Result<ValueType> {
-        let ty = self.certain(value, token);
-        ty.filter(|ty| ty.container() == Some(ContainerKind::Tuple))
-            .ok_or_else(|| self.expects(token, expected))
+    ) -> Result<()> {
+        let kind = self.certain(value, token).and_then(|ty| ty.container());
+        if kind == Some(ContainerKind::Tuple) || self.is_tuple(value) {
+            return Ok(());
+        }
+        Err(self.expects(token, expected))
+    }
+
+    /// Whether a value is certainly a tuple, maybe of functions, which have no type.
+    fn is_tuple(&self, value: &Operand) -> bool {
+        let Operand::Slot(slot) = value else {
+            return constant(value).is_some_and(|it| it.as_tuple().is_some());
+        };
+        let scope = self.scope.as_ref();
+        let step = scope.and_then(|scope| scope.builder.step_of(*slot));
+        step.is_some_and(|step| match step.callee {
+            Callee::Primitive(Primitive::Identity | Primitive::Combine) => {
+                self.is_tuple(&step.arguments[0])
+            }
+            Callee::Primitive(Primitive::Apply) => self.is_tuple(&step.arguments[1]),
+            Callee::Primitive(Primitive::Astuple | Primitive::Repeat | Primitive::Totuple) => true,
+            _ => false,
+        })
     }
 
     pub(crate) fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {

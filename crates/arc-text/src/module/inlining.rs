@@ -77,6 +77,22 @@ impl<'t> Lowering<'_, 't> {
         names::known(self.dialect, ours).cloned()
     }
 
+    /// Whether a name is that of a function of the text.
+    pub(crate) fn is_own_function(&self, name: &str) -> bool {
+        if let Some(scope) = &self.scope {
+            if scope.functions.contains_key(name) {
+                return true;
+            }
+            if scope.builder.variable(name).is_some() {
+                return false;
+            }
+        }
+        self.module.is_some_and(|module| {
+            let bound = module.globals.get(self.dialect, name, self.at);
+            matches!(bound, Some((_, Binding::Function(at))) if !module.functions[at].is_value())
+        })
+    }
+
     /// A name with this binding, made on this line, and what follows it.
     fn bound(
         &mut self,

@@ -31,6 +31,10 @@ pub(crate) struct Lowering<'b, 't> {
     pub(crate) defined: u32,
     /// Whether the argument being lowered is a function that the callee only calls.
     pub(crate) is_only_called: bool,
+    /// Whether the generator that is lowered next is iterated over by a comprehension, round by round.
+    pub(crate) is_taken: bool,
+    /// Whether the elements of the generator that was lowered last are late.
+    pub(crate) has_late: bool,
     /// How many functions are being lowered within each other.
     pub(crate) depth: u32,
     /// The type of the parameter of the `lambda` that is lowered next.
@@ -68,6 +72,8 @@ pub(crate) struct LocalFunction<'t> {
     pub(crate) frozen: Rc<[&'t str]>,
     /// Whether it is defined in a scope that encloses the current function.
     pub(crate) is_around: bool,
+    /// Whether its result holds a function that uses a variable of a comprehension around it.
+    pub(crate) is_late: bool,
 }
 
 /// The type of a variable.
@@ -107,8 +113,13 @@ pub(crate) struct Scope<'t> {
     pub(crate) types: Vec<KnownType>,
     /// What variables return that are functions.
     pub(crate) results: HashMap<Slot, KnownType>,
-    /// The variables that are sets in braces, or tuples with such.
+    /// The variables that are sets in braces, or tuples with such, and the functions that return such.
     pub(crate) unhashable: HashSet<&'t str>,
+    /// The variables of the comprehensions around.
+    pub(crate) looped: HashSet<&'t str>,
+    /// What is known to be late: variables that hold a function which uses one of these, and functions that return what
+    /// does.
+    pub(crate) late: HashMap<Slot, (bool, bool)>,
     /// Whether it is right only if the input is a grid, which it is in a program.
     pub(crate) needs_grid: bool,
     /// If it is called at once and only there, so that captured variables cannot change before: whether it relies on
@@ -155,7 +166,8 @@ fn keeps(primitive: Primitive, place: usize) -> bool {
         | P::Intersection
         | P::Difference
         | P::Sfilter
-        | P::Mfilter => place == 0,
+        | P::Mfilter
+        | P::Toindices => place == 0,
         P::Remove | P::Insert | P::Apply | P::Mapply => place == 1,
         P::Branch => place > 0,
         P::Astuple => true,
@@ -163,7 +175,86 @@ fn keeps(primitive: Primitive, place: usize) -> bool {
     }
 }
 
+/// Whether what a primitive returns may be the argument at this place, or hold it.
+pub(crate) fn holds(primitive: Primitive, place: usize) -> bool {
+    use Primitive as P;
+    match primitive {
+        P::First
+        | P::Last
+        | P::Extract
+        | P::Order
+        | P::Argmax
+        | P::Argmin
+        | P::Mostcommon
+        | P::Leastcommon
+        | P::Other
+        | P::Repeat
+        | P::Initset
+        | P::Totuple
+        | P::Dedupe
+        | P::Hmirror
+        | P::Power => place == 0,
+        P::Insert
+        | P::Pair
+        | P::Product
+        | P::Combine
+        | P::Both
+        | P::Either
+        | P::Compose
+        | P::Chain
+        | P::Matcher
+        | P::Rbind
+        | P::Lbind
+        | P::Fork => true,
+        P::Apply | P::Mapply => false,
+        _ => keeps(primitive, place),
+    }
+}
+
 impl<'t> Scope<'t> {
+    /// Whether a value holds a function that uses a variable of a comprehension around.
+    pub(crate) fn is_late(&self, value: &Operand) -> bool {
+        let Some(slot) = value.slot().filter(|_| !self.late.is_empty()) else {
+            return false;
+        };
+        let mut late: Vec<(bool, bool)> = Vec::with_capacity(slot.index() + 1);
+        for at in (0..=slot.index()).map(Slot::at) {
+            let known = |operand: &Operand| match operand {
+                Operand::Slot(slot) => late[slot.index()],
+                _ => (false, false),
+            };
+            let (mut is_late, mut gives) = self.late.get(&at).copied().unwrap_or_default();
+            if let Some(step) = self.builder.step_of(at) {
+                let primitive = match step.callee {
+                    Callee::Primitive(primitive) => Some(primitive),
+                    Callee::Slot(slot) => {
+                        is_late |= late[slot.index()].1;
+                        None
+                    }
+                    Callee::Typed(_) => None,
+                };
+                for (place, argument) in step.arguments.iter().enumerate() {
+                    let (argument_is, argument_gives) = known(argument);
+                    if primitive.is_some_and(|it| holds(it, place)) {
+                        is_late |= argument_is;
+                        gives |= argument_gives;
+                    }
+                    is_late |= argument_gives
+                        && primitive.is_some_and(|it| it.loop_function() == Some(place));
+                }
+                let bound = step.arguments.first().and_then(Operand::slot);
+                let bound = bound.and_then(|slot| self.builder.step_of(slot));
+                // What ignores its argument.
+                gives |= is_late
+                    && primitive == Some(Primitive::Lbind)
+                    && bound
+                        .is_some_and(|it| it.arguments.first() == Some(&Primitive::Branch.into()));
+            }
+            late.push((is_late, gives));
+        }
+        late[slot.index()].0
+    }
+
     /// The type of a variable, if it is certain.
     pub(crate) fn type_of(&mut self, slot: Slot) -> &KnownType {
         for at in self.types.len()..=slot.index() {
@@ -232,15 +323,19 @@ impl<'t> Scope<'t> {
             ExprKind::Name => self.unhashable.contains(expr.token.text),
             ExprKind::Paren(inner) => self.is_set(inner),
             ExprKind::Tuple(elements) => elements.iter().any(|it| self.is_set(it)),
-            ExprKind::Conditional(parts) => parts.0[..1]
-                .iter()
-                .chain(&parts.0[2..])
-                .any(|it| self.is_set(it)),
+            ExprKind::Conditional(parts) => {
+                let mut values = parts.0.iter().map(|([value, _], _)| value);
+                values.any(|it| self.is_set(it)) || self.is_set(&parts.1)
+            }
             ExprKind::Logical(chain) => {
                 self.is_set(&chain.first) || chain.rest.iter().any(|(_, it)| self.is_set(it))
             }
             ExprKind::Trailed(trailed) => {
-                match (Primitive::from_name(trailed.0.token.text), &trailed.1[..]) {
+                let name = trailed.0.token.text;
+                match (Primitive::from_name(name), &trailed.1[..]) {
+                    (_, [Trailer::Call(_)]) if self.functions.contains_key(name) => {
+                        self.unhashable.contains(name)
+                    }
                     (Some(primitive), [Trailer::Call(given)]) => given
                         .iter()
                         .enumerate()
@@ -270,6 +365,8 @@ impl<'t> Scope<'t> {
             types: Vec::new(),
             results: HashMap::new(),
             unhashable: HashSet::new(),
+            looped: HashSet::new(),
+            late: HashMap::new(),
             needs_grid: false,
             relied: None,
             sets: Sets::default(),
@@ -291,6 +388,8 @@ impl<'b, 't> Lowering<'b, 't> {
             at: LATE,
             defined: LATE,
             is_only_called: false,
+            is_taken: false,
+            has_late: false,
             depth: 0,
             element: None,
             given: Given::Grid,

@@ -20,7 +20,7 @@ use arc_isa::{Primitive, Type};
 
 use crate::error::ParseErrorKind;
 use crate::lexer::Token;
-use crate::module::lowering::{Lowering, Parsed};
+use crate::module::lowering::{Lowering, Parsed, holds};
 use crate::tokens::{Result, told};
 use crate::tree::ParameterKind;
 
@@ -36,6 +36,9 @@ const COMBINATORS: &[Primitive] = &[
     Primitive::Lbind,
     Primitive::Fork,
 ];
+
+/// The primitives that make tables of functions, of functions and of such tables.
+const TABLES: &[Primitive] = &[Primitive::Astuple, Primitive::Combine];
 
 /// A value of the body as a function of the parameter.
 #[derive(Debug, Clone)]
@@ -70,7 +73,8 @@ impl<'t> Lowering<'_, 't> {
         let mut values: Vec<_> = inputs
             .map(|given| given.map_or(Abstracted::Parameter, Abstracted::Constant))
             .collect();
-        for step in function.steps() {
+        let returned = returned_steps(function);
+        for (at, step) in function.steps().iter().enumerate() {
             let callee = match step.callee {
                 Callee::Slot(slot) => values[slot.index()].clone(),
                 Callee::Primitive(primitive) => Abstracted::Constant(primitive.into()),
@@ -80,7 +84,7 @@ impl<'t> Lowering<'_, 't> {
             };
             let arguments = step.arguments.iter();
             let arguments: Vec<_> = arguments.map(|it| abstracted(&values, it)).collect();
-            values.push(self.call_of_parameter(token, callee, arguments)?);
+            values.push(self.call_of_parameter(token, callee, arguments, returned[at])?);
         }
         let mut output = abstracted(&values, function.output());
         // Steps that the result does not need are called all the same, since they may fail.
@@ -187,16 +191,19 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
-    /// A call in the body.
+    /// A call in the body. What the body returns is made anew for each parameter.
     fn call_of_parameter(
         &mut self,
         token: Token<'t>,
         callee: Abstracted,
         mut arguments: Vec<Abstracted>,
+        is_returned: bool,
     ) -> Result<Abstracted> {
         let is_constant = |it: &Abstracted| matches!(it, Abstracted::Constant(_));
         if is_constant(&callee) && arguments.iter().all(is_constant) {
-            if let Some(function) = self.constant_combinator(token, &callee, &arguments)? {
+            if !is_returned
+                && let Some(function) = self.constant_combinator(token, &callee, &arguments)?
+            {
                 return Ok(Abstracted::Constant(function));
             }
             // It has to wait for the parameter.
@@ -229,33 +236,41 @@ impl<'t> Lowering<'_, 't> {
         let Abstracted::Constant(Operand::Primitive(combinator)) = callee else {
             return Ok(None);
         };
-        let is_function =
-            |value: &Abstracted| matches!(value, Abstracted::Constant(it) if self.is_function(it));
-        let takes = combinator.parameters().iter().zip(arguments);
-        let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
-        if !COMBINATORS.contains(combinator)
-            || !functions.all(|(_, argument)| is_function(argument))
-        {
+        let arguments = constants(arguments);
+        let is_made = if COMBINATORS.contains(combinator) {
+            let takes = combinator.parameters().iter().zip(&arguments);
+            let mut functions = takes.filter(|((_, kind), _)| *kind == Type::Callable);
+            functions.all(|(_, argument)| self.is_function(argument))
+        } else {
+            let mut parts = arguments.iter();
+            TABLES.contains(combinator) && parts.all(|it| self.is_function(it) || self.is_table(it))
+        };
+        if !is_made {
             return Ok(None);
         }
         let name = self.generate_name();
-        let arguments = constants(arguments).into();
-        self.step(token, name, (*combinator).into(), arguments)
+        self.step(token, name, (*combinator).into(), arguments.into())
             .map(Some)
     }
 
     /// Whether a value is certainly a function.
     fn is_function(&self, value: &Operand) -> bool {
-        match (value, &self.scope) {
-            (Operand::Primitive(_), _) => true,
-            (Operand::Slot(slot), Some(scope)) => {
-                let step = scope.builder.step_of(*slot);
-                step.is_some_and(
-                    |step| matches!(step.callee, Callee::Primitive(it) if COMBINATORS.contains(&it)),
-                )
-            }
-            _ => false,
-        }
+        matches!(value, Operand::Primitive(_)) || self.is_result_of(value, COMBINATORS)
+    }
+
+    /// Whether a value is a tuple of functions, or of such tuples: only these are made before an abstraction.
+    fn is_table(&self, value: &Operand) -> bool {
+        self.is_result_of(value, TABLES)
+    }
+
+    fn is_result_of(&self, value: &Operand, primitives: &[Primitive]) -> bool {
+        let (Operand::Slot(slot), Some(scope)) = (value, &self.scope) else {
+            return false;
+        };
+        let step = scope.builder.step_of(*slot);
+        step.is_some_and(
+            |step| matches!(step.callee, Callee::Primitive(it) if primitives.contains(&it)),
+        )
     }
 
     /// `lambda x: function(a(x), b(x), ..)`, where at least one argument depends on the parameter.
@@ -413,6 +428,29 @@ fn constants(values: &[Abstracted]) -> Vec<Operand> {
     constants.collect()
 }
 
+/// Whether what each step makes is the result, or may be a part of it.
+fn returned_steps(function: &Program) -> Vec<bool> {
+    let inputs = function.inputs().len();
+    let mut returned = vec![false; inputs + function.steps().len()];
+    if let Some(slot) = function.output().slot() {
+        returned[slot.index()] = true;
+    }
+    for (at, step) in function.steps().iter().enumerate().rev() {
+        let Callee::Primitive(primitive) = step.callee else {
+            continue;
+        };
+        if !returned[inputs + at] || COMBINATORS.contains(&primitive) {
+            continue;
+        }
+        for (place, argument) in step.arguments.iter().enumerate() {
+            if let Some(slot) = argument.slot().filter(|_| holds(primitive, place)) {
+                returned[slot.index()] = true;
+            }
+        }
+    }
+    returned.split_off(inputs)
+}
+
 /// The indices of the steps that the result does not need, ascending.
 fn unneeded_steps(function: &Program) -> Vec<usize> {
     let inputs = function.inputs().len();
@@ -439,27 +477,37 @@ fn unneeded_steps(function: &Program) -> Vec<usize> {
 fn call_count(function: &Program, given: &[Option<Operand>]) -> u32 {
     let inputs = function.inputs().len();
     let mut calls = vec![0u32; inputs];
-    // Whether each variable is a constant, and whether a function.
-    let mut known: Vec<_> = given.iter().map(|it| (it.is_some(), false)).collect();
+    // Whether each variable is a constant, and whether a function or a table of such.
+    let mut known: Vec<_> = given
+        .iter()
+        .map(|it| (it.is_some(), false, false))
+        .collect();
     for step in function.steps() {
         let known_of = |operand: &Operand| match operand {
             Operand::Slot(slot) => known[slot.index()],
-            other => (true, matches!(other, Operand::Primitive(_))),
+            other => (true, matches!(other, Operand::Primitive(_)), false),
         };
-        let is_made_before = match step.callee {
+        let (is_function, is_table) = match step.callee {
             Callee::Primitive(it) if COMBINATORS.contains(&it) => {
                 let mut arguments = it.parameters().iter().zip(&step.arguments);
-                arguments.all(|((_, kind), argument)| {
-                    let (is_constant, is_function) = known_of(argument);
+                let are_known = arguments.all(|((_, kind), argument)| {
+                    let (is_constant, is_function, _) = known_of(argument);
                     is_constant && (is_function || *kind != Type::Callable)
-                })
+                });
+                (are_known, false)
             }
-            _ => false,
+            Callee::Primitive(it) if TABLES.contains(&it) => {
+                let mut arguments = step.arguments.iter().map(known_of);
+                let of_functions = |(_, is_function, is_table)| is_function || is_table;
+                (false, arguments.all(of_functions))
+            }
+            _ => (false, false),
         };
+        let is_made_before = is_function || is_table;
         let reads = step.reads().map(|slot| calls[slot.index()]);
         let count = reads.fold(1, u32::saturating_add);
         calls.push(if is_made_before { 0 } else { count });
-        known.push((is_made_before, is_made_before));
+        known.push((is_made_before, is_function, is_table));
     }
     let unneeded = unneeded_steps(function)
         .into_iter()

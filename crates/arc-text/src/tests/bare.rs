@@ -44,7 +44,7 @@ def p1(I):
 
 #[test]
 fn a_file_that_defines_programs_has_no_bare_lines() {
-    let programs = file("x1 = vmirror(I)\ndef solve_a(I):\n    return I\n");
+    let programs = file("x1 = ORIGIN\ndef solve_a(I):\n    return I\n");
     assert_eq!(programs[0].as_ref().unwrap().name(), "solve_a");
     assert_eq!(programs.len(), 1);
     assert!(file("").is_empty() && file("# nothing\nimport os\n").is_empty());

@@ -100,6 +100,46 @@ fn values_are_those_of_python() {
 
 /// The expected values are CPython's.
 #[test]
+fn functions_are_called_by_their_own_parameters() {
+    for (lines, expected) in [
+        ("return (lambda b, a: subtract(b, a))(b=5, a=3)", "2"),
+        (
+            "return ((lambda b, a, c=2: (b, a, c)))(a=5, b=3)",
+            "(3, 5, 2)",
+        ),
+        ("return (lambda g: first(g))(g=I)", "(1, 1, 0)"),
+        (
+            "x = (rot90, hmirror)\nreturn x[1](I)",
+            "((0, 0, 2), (1, 1, 0))",
+        ),
+        ("return (rot90, vmirror, len)[-1](I)", "2"),
+        (
+            "x = I == I\nreturn (True + True, x * 3, x - 5, -x, x <= 0, True % True)",
+            "(2, 3, -4, -1, False, 0)",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+    for (lines, expected) in [
+        (
+            "return (lambda g: rot90(g))(grid=I)",
+            "line 2, column 30: `lambda` has no parameter `grid`",
+        ),
+        (
+            "f = (lambda b, a: subtract(b, a), 1)[0]\nreturn f(a=1, b=2)",
+            "line 3, column 11: `f` is a variable, expected arguments without keywords",
+        ),
+        (
+            "return (len)(container=I)",
+            "line 2, column 15: `len` is a variable, expected arguments without keywords",
+        ),
+    ] {
+        assert_eq!(body_error(lines), expected, "{lines}");
+    }
+}
+
+/// The expected values are CPython's.
+#[test]
 fn values_of_what_models_write_are_those_of_python() {
     for (lines, expected) in [
         (
@@ -232,6 +272,186 @@ fn branches_set_what_they_set_in_python() {
     }
 }
 
+/// The expected values are CPython's.
+#[test]
+fn many_alternatives_are_decided_like_few() {
+    let joined = |count: usize, alternative: &dyn Fn(usize) -> String, glue: &str| {
+        let all: Vec<String> = (0..count).map(alternative).collect();
+        all.join(glue)
+    };
+    for count in [5, 22, 200] {
+        let returns = |at: usize| format!("if len(I) + {count} == {at} + 3: return ({at}, I[1])");
+        let chosen = |at: usize| format!("{at} if size(r) == {at} or first(r) == {at} + 2");
+        let sets = |at: usize| format!("if len(I) == {at}:\n  x = x + {at}\n  y = {at}\n");
+        let returns = joined(count, &returns, "\n");
+        let chosen = joined(count, &chosen, " else ");
+        let sets = joined(count, &sets, "el");
+        for (lines, expected) in [
+            (
+                format!("{returns}\nreturn first(())"),
+                format!("({}, (0, 0, 2))", count - 1),
+            ),
+            (
+                format!(
+                    "h = lambda r: {chosen} else -1\nreturn (h(I[0]), apply(h, I), h((9, 9, 9)))"
+                ),
+                "(3, (3, 3), 3)".to_owned(),
+            ),
+            (
+                format!("x = 3\n{sets}else:\n  x = 9\n  y = first(())\nreturn (x * 1, y)"),
+                "(5, 2)".to_owned(),
+            ),
+        ] {
+            assert_eq!(given(&lines), Ok(expected), "{lines}");
+        }
+    }
+    let never = joined(
+        30,
+        &|at| format!("first(()) if len(I) == {at} + 3"),
+        " else ",
+    );
+    assert_eq!(given(&format!("return {never} else 7")), Ok("7".to_owned()));
+    assert!(given(&format!("return {never} else first(())")).is_err());
+}
+
+/// A function looks the variable of a comprehension up when it is called. The expected values are CPython's.
+#[test]
+fn functions_of_a_round_do_not_outlive_it() {
+    for lines in [
+        "fs = tuple(lambda g: replace(g, 0, c) for c in (1, 2))\nreturn first(fs)(I)",
+        "fs = tuple((c, lambda g: c) for c in (1, 2))\nreturn last(first(fs))(I)",
+        "return rapply(tuple(compose(lambda g: add(g, c), size) for c in (1, 2)), I)",
+        "return rapply({rbind(lambda g, d: replace(g, d, c), 0) for c in (1, 2)}, I)",
+        "return tuple(tuple(lambda g: (c, d) for c in (1, 2)) for d in (7, 8))",
+        "return first(tuple(lambda g: f(g) for f in (rot90, vmirror)))(I)",
+        "return first(tuple(lambda g: c if c > 1 else g for c in (1, 2)))(I)",
+        "return first(tuple(rot90 if c > 1 else (lambda g: c) for c in (1, 2)))(I)",
+        "return first(tuple(branch(c > 1, lambda g: c, rot90) for c in (3, 1)))(I)",
+        "return tuple(apply(lambda x: lambda y: (x, c, y), (1, 2)) for c in (1, 2))",
+        "return first(tuple((lambda x: lambda y: (x, c, y))(7) for c in (1, 2)))(5)",
+        "return max((lambda g: c for c in (3, 1, 2)), key=lambda f: f(0))(0)",
+        "return tuple(f for f in (lambda g: c for c in (3, 1, 2)))",
+        "return tuple(f(0) for f in [lambda g: c for c in (3, 1, 2)])",
+    ] {
+        let error = body_error(lines);
+        assert!(
+            error.contains("the variable of the comprehension"),
+            "{error}"
+        );
+    }
+    for (lines, expected) in [
+        (
+            "make = lambda c: lambda g: (c, g)\nreturn rapply(tuple(make(c) for c in (1, 2)), 5)",
+            "((1, 5), (2, 5))",
+        ),
+        (
+            "k = 4\nfs = tuple(lambda g: (g, k) for c in (1, 2))\nreturn first(fs)(5)",
+            "(5, 4)",
+        ),
+        (
+            "fs = tuple(lambda c: (c, I[0]) for c in (1, 2))\nreturn first(fs)(5)",
+            "(5, (1, 1, 0))",
+        ),
+        (
+            "return tuple(compose(lambda x: add(x, c), double)(4) for c in (1, 2))",
+            "(9, 10)",
+        ),
+        (
+            "return tuple(branch(c > 1, lambda x: (x, c), lambda x: x)(5) for c in (1, 2))",
+            "(5, (5, 2))",
+        ),
+        (
+            "return tuple(sfilter(I[0], lambda x: x == c) for c in (1, 2))",
+            "((1, 1), ())",
+        ),
+        (
+            "return tuple(first(apply(lambda x: lambda y: (x, c, y), (1, 2)))(5) for c in (3, 4))",
+            "((1, 3, 5), (1, 4, 5))",
+        ),
+        (
+            "return tuple(f(0) for f in (lambda g: c for c in (3, 1, 2)))",
+            "(3, 1, 2)",
+        ),
+        (
+            "return tuple(max(I[0], key=lambda x: (x == c, x)) for c in (0, 1))",
+            "(0, 1)",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+}
+
+/// In Python each of these fails: a set in braces is no element of a set.
+#[test]
+fn sets_in_braces_enter_no_sets() {
+    for lines in [
+        "return frozenset(({1},))",
+        "return mostcommon(({1}, {1}))",
+        "return mostcolor(canvas({1}, (1, 1)))",
+        "return palette(fill(I, {1}, asindices(I)))",
+        "return recolor({1}, asindices(I))",
+        "return product(({1, 2},), {3})",
+        "return sizefilter(({1}, {2}), 1)",
+        "x = {(0, 0), (1, 1)}\nreturn initset(toindices(x))",
+        "h = lambda w: {first(w) for v in w}\nreturn apply(h, objects(I, T, F, T))",
+        "def h(w):\n  x = size(w)\n  return {x for v in w}\nreturn initset(h(I))",
+    ] {
+        let error = body_error(lines);
+        assert!(error.contains("cannot hash"), "{lines}: {error}");
+    }
+    for lines in [
+        "x = {1, 2}\nreturn (size(x), dedupe((x, x)), 1 in x)",
+        "return combine({1}, frozenset({2}))",
+        "return merge(({1}, {2}))",
+        "return {1} == frozenset({1})",
+    ] {
+        assert!(given(lines).is_ok(), "{lines}");
+    }
+}
+
+/// A function of Python is the same as itself alone. The expected values are CPython's.
+#[test]
+fn functions_made_anew_are_others() {
+    for (lines, expected) in [
+        (
+            "return size(dedupe(tuple(compose(rot90, vmirror) for i in (1, 2, 3))))",
+            "3",
+        ),
+        (
+            "return size(apply(lambda i: rbind(add, 0), frozenset({1, 2})))",
+            "2",
+        ),
+        (
+            "return size(frozenset(compose(rot90, vmirror) for i in (1, 2)))",
+            "2",
+        ),
+        (
+            "return size(dedupe(apply(lambda i: (i, compose(rot90, vmirror)), (1, 1))))",
+            "2",
+        ),
+        ("return size(dedupe(tuple(rot90 for i in (1, 2))))", "1"),
+        (
+            "f = compose(rot90, vmirror)\nreturn (f == f, rot90 == rot90)",
+            "(True, True)",
+        ),
+        ("return rbind(add, 1) == rbind(add, 1)", "False"),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+    for lines in [
+        "return (lambda x: x) == (lambda x: x)",
+        "f = lambda x: rot90(x)\nreturn f == rot90",
+        "f = lambda x: rot90(x)\nreturn contained(f, (rot90, vmirror))",
+        "f = lambda x: rot90(x)\nreturn rot90 in (vmirror, f)",
+    ] {
+        let error = body_error(lines);
+        assert!(
+            error.contains("are the same is not known"),
+            "{lines}: {error}"
+        );
+    }
+}
+
 #[test]
 fn what_fails_in_python_fails() {
     for lines in [
@@ -344,11 +564,11 @@ fn what_is_not_certain_is_refused() {
     }
     let chain = format!("return 1{}", " < 2".repeat(5_000));
     assert!(body_error(&chain).contains("at most 100 brackets"));
-    let returns = "if portrait(I): return I\n".repeat(5_000);
+    let returns = "x = I\nif portrait(I): return I\n".repeat(5_000);
     let returns = format!("{returns}return I");
     assert_eq!(
         body_error(&returns),
-        "line 102, column 2: expected at most 100 branches inside each other, of which what follows an `if` with a \
+        "line 203, column 2: expected at most 100 branches inside each other, of which what follows an `if` with a \
          `return` is one, found more"
     );
     let doubled = "x = hmirror(x)\nif x == I: return x\n".repeat(30);

@@ -370,7 +370,7 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
                 same for 1 more with several keys\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, note));
     // What is passed over of programs and answers is told, once a file.
-    let opens = format!("open('x', 'w').close()\n{program}");
+    let opens = format!("print('x')\n{program}");
     let row = json!({ "task_id": "a", "code": opens });
     let answers = json!({ "task_id": "a", "response": [answer, "I do not know.", "?"] });
     folder.write("rows.jsonl", format!("{row}\n{row}\n{answers}\n"));
@@ -378,7 +378,7 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
     let notes = "note: rows.jsonl:3:13: response: 2 texts in lists of programs hold none (no `def`, `lambda` or `O =`), the \
                  first of them here\n\
                  note: rows.jsonl:1:9: code: line 1, column 1 of the program: ignored, since it is not part of a \
-                 program: `open`; 1 more of the file's programs have such notes\n";
+                 program: `print`; 1 more of the file's programs have such notes\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, notes));
     // What is given as programs is not called a task.
     for text in [

@@ -111,9 +111,10 @@ fn programs_in(
     mut blocks: Vec<Block>,
     reading: &Reading,
 ) -> Vec<Parsed> {
+    let mut whole = Vec::new();
     if blocks.is_empty() {
         // A text that is entirely code needs no look at its lines.
-        let whole = parse(text, reading, 0);
+        whole = parse(text, reading, 0);
         if !whole.is_empty() && whole.iter().all(Result::is_ok) {
             return whole;
         }
@@ -154,7 +155,25 @@ fn programs_in(
         }
         programs.append(&mut read);
     }
+    for program in &mut programs {
+        if let Some(error) = program.as_ref().ok().and_then(|it| spoilt(it, &whole)) {
+            *program = Err(error);
+        }
+    }
     programs
+}
+
+/// What the lines around a program do to it that were taken for prose, if they are code: a name that it uses means something
+/// else, or Python ends above it.
+fn spoilt(program: &Program, whole: &[Parsed]) -> Option<ParseError> {
+    let last = program.steps().last().map_or(program.line(), |it| it.line);
+    let errors = whole.iter().filter_map(|read| read.as_ref().err());
+    let mut errors = errors.filter(|error| match &error.kind {
+        ParseErrorKind::Unusable { .. } => (program.line()..=last).contains(&error.line),
+        ParseErrorKind::EndsImport { .. } => error.line < program.line(),
+        _ => false,
+    });
+    errors.next().cloned()
 }
 
 /// The words of a text that may be names.
@@ -205,6 +224,7 @@ pub fn is_answer(name: &str) -> bool {
 fn parse(text: &str, reading: &Reading, lines_before: usize) -> Vec<Parsed> {
     let reading = Reading {
         lines_before: u32::try_from(lines_before).unwrap_or(u32::MAX),
+        is_answer: true,
         ..reading.clone()
     };
     read_file(text, &reading, |number| numbered("solve", number)).programs
