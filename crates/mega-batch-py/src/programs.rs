@@ -435,7 +435,7 @@ fn add(
     }
     if let Ok(by_task) = object.cast::<PyDict>() {
         if is_row(object)? {
-            return add_rows(py, &[object.clone()], dialect, place, programs);
+            return add_rows(py, std::slice::from_ref(object), dialect, place, programs);
         }
         if by_task.contains("role")? && by_task.contains("content")? {
             let reason = "expected programs by the id of their task, found a message of a chat, \

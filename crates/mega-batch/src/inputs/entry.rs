@@ -255,7 +255,7 @@ fn calls_dsl(code: &str, name: &str) -> bool {
             .is_some_and(|rest| rest.trim_start().starts_with(['(', '=']))
     };
     let lines: Vec<_> = code.lines().collect();
-    let begins = lines.iter().rposition(|line| defines(&line)).unwrap_or(0);
+    let begins = lines.iter().rposition(defines).unwrap_or(0);
     let is_inner = |line: &&&str| line.is_empty() || line.starts_with([' ', '\t', ')', '#']);
     let inner = lines[begins..].iter().skip(1).take_while(is_inner);
     let body = lines[begins..].iter().take(1).chain(inner);

@@ -1,6 +1,6 @@
 //! Tables in files of Parquet and Arrow, of which each row becomes a line of JSON.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -189,8 +189,8 @@ fn write_decimal<D: DecimalType>(
     out: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
     let number = column.as_primitive::<D>().value_as_string(row);
-    out.extend_from_slice(number.as_bytes());
-    Ok(())
+    out.write_all(number.as_bytes())
+        .map_err(serde_json::Error::io)
 }
 
 /// Bytes are text in tables of older writers.

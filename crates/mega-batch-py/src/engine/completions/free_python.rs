@@ -17,7 +17,7 @@ use crate::progress::ProgressCallback;
 use crate::python_pool::PyPythonPool;
 
 /// The texts to run.
-pub(super) struct Programs {
+pub(super) struct PythonTexts {
     /// The indices of the texts.
     texts: Vec<usize>,
     programs: Vec<Program>,
@@ -26,7 +26,7 @@ pub(super) struct Programs {
     tasks: Vec<Task>,
 }
 
-impl Programs {
+impl PythonTexts {
     pub(super) fn of(
         pool: &PyPythonPool,
         texts: &[Result<String, String>],
