@@ -57,6 +57,11 @@ pub struct Reading {
 pub struct ProgramText {
     /// The programs in the order of the text; an error for each that cannot be parsed.
     pub programs: Vec<Result<Program, ParseError>>,
+    /// For each of them the name of its function, also of one that cannot be parsed and empty for an error elsewhere; and
+    /// whether another function calls it.
+    pub names: Vec<(String, bool)>,
+    /// Whether a table of the text says of which tasks its functions are.
+    pub has_table: bool,
     /// Code that belongs to no program, or that is not read as it seems.
     pub notes: Vec<ParseError>,
     /// Whether it consists of bare lines without a `def`.
@@ -256,6 +261,7 @@ impl<'t> Module<'t> {
         self.bind_all();
         self.judge_bytes();
         self.take_copies();
+        let has_table = !self.table.is_empty();
         let listed = self.listed();
         self.refuse_replaced();
         self.choose_dialects(listed.iter().map(|&(_, at)| at));
@@ -277,8 +283,26 @@ impl<'t> Module<'t> {
         found.extend(errors.map(|(start, error)| (start, Err(error))));
         found.sort_by_key(|(start, _)| *start);
         self.end_import(&mut found);
+        let functions = self.functions.iter();
+        let at: HashMap<_, _> = functions
+            .zip(0usize..)
+            .map(|(it, at)| (it.start, at))
+            .collect();
+        let used = self.used.borrow();
+        let name = |(start, entry): &(usize, Result<Program, ParseError>)| {
+            let at = at.get(start).copied();
+            let name = match entry {
+                Ok(program) => program.name().to_owned(),
+                Err(_) => told(at.map_or("", |at| self.functions[at].name)),
+            };
+            (name, at.is_some_and(|at| used[at]))
+        };
+        let names = found.iter().map(name).collect();
+        drop(used);
         ProgramText {
+            names,
             programs: found.into_iter().map(|(_, entry)| entry).collect(),
+            has_table,
             notes: self.notes(),
             is_bare: false,
         }
@@ -365,10 +389,20 @@ impl<'t> Module<'t> {
             }
         }
         let lowering = Lowering::within(&self, &block, self.dialect());
+        let programs = lowering.bare(Tokens::new(self.text, &block), name);
+        let name = |program: &Result<Program, ParseError>| {
+            let program = program.as_ref().ok();
+            (
+                program.map_or_else(String::new, |program| program.name().to_owned()),
+                false,
+            )
+        };
         ProgramText {
-            programs: lowering.bare(Tokens::new(self.text, &block), name),
+            names: programs.iter().map(name).collect(),
+            programs,
             notes: self.notes(),
             is_bare: true,
+            ..ProgramText::default()
         }
     }
 

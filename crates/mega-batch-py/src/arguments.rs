@@ -228,3 +228,20 @@ pub(crate) mod optional {
             max_bytes: usize = 0..=ANY, max_side: usize = 0..=ANY, max_steps: u64 = 0..=ANY, nodes: usize = 0..=ANY;
     }
 }
+
+/// The path in an object, if it is one.
+pub(crate) fn path_in(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if object.is_instance_of::<PyString>() || !object.hasattr("__fspath__")? {
+        return Ok(None);
+    }
+    object.extract().map(not_standard_input).map(Some)
+}
+
+/// The path of a file, even if its name means the standard input for the command.
+pub(crate) fn not_standard_input(path: PathBuf) -> PathBuf {
+    if path.as_os_str() == "-" {
+        PathBuf::from("./-")
+    } else {
+        path
+    }
+}

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use arc_dsl::{ErrorKind, EvalError, Primitive};
 use arc_text::ParseError;
+use mega_batch::inputs::InputError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use python_pool::{Failure, FailureKind};
@@ -224,4 +225,14 @@ pub(crate) fn told(py: Python<'_>, message: String, line: u32, column: u32, reas
         .and_then(|()| value.setattr("column", column))
         .and_then(|()| value.setattr("reason", reason));
     set.err().unwrap_or(error)
+}
+
+/// The errors of files, at most the first ten.
+pub(crate) fn input_errors(errors: &[InputError]) -> PyErr {
+    const SHOWN: usize = 10;
+    let mut lines: Vec<_> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
+    if let Some(more @ 1..) = errors.len().checked_sub(SHOWN) {
+        lines.push(format!("and {more} more"));
+    }
+    PyValueError::new_err(lines.join("\n"))
 }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder};
+use arc_tasks::TaskFile;
 use arc_text::{Reading, parse_file};
 use mega_batch::inputs::{self, numbered};
 use pyo3::IntoPyObjectExt as _;
@@ -17,11 +18,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PySlice, PyString, PyTuple};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::arguments;
+use crate::arguments::{self, path_in};
 use crate::call::Callable;
-use crate::errors::{ProgramError, PyEvalError, program_error, told};
+use crate::errors::{ProgramError, PyEvalError, input_errors, program_error, told};
 use crate::grids::{self, ArgumentPlace, type_name};
 use crate::pickle::{Reduced, reduced};
+use crate::tasks::in_row;
+use crate::tasks::json::{self, as_lists};
 use crate::{guard, values};
 
 /// A program of the ARC DSL: a straight-line sequence of calls from an input grid to an output.
@@ -304,7 +307,7 @@ fn nothing(py: Python<'_>, text: &str) -> PyErr {
 }
 
 /// Whether a text looks like the path of a file.
-fn is_path(text: &str) -> bool {
+pub(crate) fn is_path(text: &str) -> bool {
     let mut ends = [".py", ".json", ".jsonl"].into_iter();
     text.lines().count() == 1 && ends.any(|end| text.trim_end().ends_with(end))
 }
@@ -349,33 +352,6 @@ pub(crate) fn each_as_python(
     programs.collect()
 }
 
-/// The path in an object, if it is one.
-pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
-    if object.is_instance_of::<PyString>() || !object.hasattr("__fspath__")? {
-        return Ok(None);
-    }
-    object.extract().map(not_standard_input).map(Some)
-}
-
-/// The path of a file, even if its name means the standard input for the command.
-pub(crate) fn not_standard_input(path: PathBuf) -> PathBuf {
-    if path.as_os_str() == "-" {
-        PathBuf::from("./-")
-    } else {
-        path
-    }
-}
-
-/// The errors of files, at most the first ten.
-pub(crate) fn input_errors(errors: &[inputs::InputError]) -> PyErr {
-    const SHOWN: usize = 10;
-    let mut lines: Vec<_> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
-    if let Some(more @ 1..) = errors.len().checked_sub(SHOWN) {
-        lines.push(format!("and {more} more"));
-    }
-    PyValueError::new_err(lines.join("\n"))
-}
-
 /// The programs in an object: see `Programs` in the stubs.
 pub(crate) fn all_programs(
     object: &Bound<'_, PyAny>,
@@ -399,7 +375,7 @@ pub(crate) fn in_dialect(dialect: Option<Dialect>) -> Reading {
     }
 }
 
-const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of these or lists of them by task, or a list of these";
+const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of these or lists of them by task, a table, or a list of these";
 
 fn add(
     object: &Bound<'_, PyAny>,
@@ -435,13 +411,16 @@ fn add(
         }
         return Ok(());
     }
-    if let Some(path) = path(object)? {
+    if let Some(path) = path_in(object)? {
         let read = py.detach(|| inputs::read_programs(&[path], &in_dialect(dialect)));
         if !read.errors.is_empty() {
             return Err(input_errors(&read.errors));
         }
         programs.extend(read.programs);
         return Ok(());
+    }
+    if let Some(lists) = as_lists(object)? {
+        return add(&lists, dialect, place, id, programs);
     }
     if id.is_some() {
         let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
@@ -455,6 +434,9 @@ fn add(
         return Ok(());
     }
     if let Ok(by_task) = object.cast::<PyDict>() {
+        if is_row(object)? {
+            return add_rows(py, std::slice::from_ref(object), dialect, place, programs);
+        }
         if by_task.contains("role")? && by_task.contains("content")? {
             let reason = "expected programs by the id of their task, found a message of a chat, \
                           which `evaluate` and `extract_programs` read";
@@ -481,9 +463,62 @@ fn add(
     let Ok(items) = object.try_iter() else {
         return Err(place.expected(EXPECTED, object));
     };
-    for (at, item) in items.enumerate() {
-        add(&item?, dialect, &place.at(at), None, programs)?;
+    let items = items.collect::<PyResult<Vec<_>>>()?;
+    let are_rows = items.iter().map(is_row).collect::<PyResult<Vec<_>>>()?;
+    if !items.is_empty() && are_rows.iter().all(|is_row| *is_row) {
+        return add_rows(py, &items, dialect, place, programs);
     }
+    for (at, item) in items.iter().enumerate() {
+        add(item, dialect, &place.at(at), None, programs)?;
+    }
+    Ok(())
+}
+
+/// Whether an object is a row of a table of programs, rather than programs by the ids of their tasks.
+fn is_row(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    const PROGRAMS: [&str; 5] = ["program", "code", "solution", "response", "completion"];
+    let Ok(row) = object.cast::<PyDict>() else {
+        return Ok(false);
+    };
+    for key in PROGRAMS {
+        if row.contains(key)? {
+            return Ok(true);
+        }
+    }
+    for key in TaskFile::ID_KEYS {
+        // A program may be for a task that is called so.
+        let is_id = |value: &Bound<'_, PyAny>| {
+            !value.to_string().contains(['=', '(']) && !value.is_instance_of::<PyProgram>()
+        };
+        if row.len() > 1 && row.get_item(key)?.as_ref().is_some_and(is_id) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Adds the programs in the rows of a table, as files of such rows have them.
+fn add_rows(
+    py: Python<'_>,
+    rows: &[Bound<'_, PyAny>],
+    dialect: Option<Dialect>,
+    place: &ArgumentPlace<'_>,
+    programs: &mut Vec<Program>,
+) -> PyResult<()> {
+    let mut lines = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        lines.append(&mut json::text(row, &place.at(at))?);
+        lines.push(b'\n');
+    }
+    let name = Path::new("programs.jsonl");
+    let mut read = py.detach(|| inputs::read_program_rows(name, &lines, &in_dialect(dialect)));
+    for error in &mut read.errors {
+        in_row(error, &place.to_string(), true);
+    }
+    if !read.errors.is_empty() {
+        return Err(input_errors(&read.errors));
+    }
+    programs.extend(read.programs);
     Ok(())
 }
 

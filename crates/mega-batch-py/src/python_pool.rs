@@ -24,6 +24,7 @@ use crate::errors::{PyEvalError, told};
 use crate::grids::{self, ArgumentPlace};
 use crate::guard::{self, PerProcess};
 use crate::options::{word, workers};
+use crate::programs::is_path;
 use crate::progress::ProgressCallback;
 
 /// Workers that run programs in free Python.
@@ -117,7 +118,12 @@ fn read(py: Python<'_>, keywords: &Bound<'_, PyDict>) -> PyResult<Settings> {
 /// The name and the text of a prelude: text, a file, which is importable by its name, or both as a tuple.
 fn prelude(value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
     if value.is_instance_of::<PyString>() {
-        return Ok(("prelude".to_owned(), text("prelude", value)?.to_owned()));
+        let text = text("prelude", value)?;
+        if is_path(text) {
+            let message = format!("{text:?} is taken for text: a file is given as a pathlib.Path");
+            return Err(ArgumentPlace::Named("prelude").value_error(message));
+        }
+        return Ok(("prelude".to_owned(), text.to_owned()));
     }
     if let Ok(both) = value.extract() {
         return Ok(both);

@@ -7,17 +7,18 @@ use std::sync::Arc;
 
 use arc_dsl::Grid;
 use arc_tasks::{OtherSplit, Pair, Solutions, Task, TaskFile, bare_id, may_be_id};
-use mega_batch::inputs::{self, TaskSource};
+use mega_batch::inputs::{self, InputError, TaskSource};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PyString};
 
+use crate::arguments::{not_standard_input, path_in};
+use crate::errors::input_errors;
 use crate::grids::show;
 use crate::grids::{self, ArgumentPlace};
-use crate::programs::{input_errors, not_standard_input, path};
 
-mod json;
+pub(crate) mod json;
 
 /// An input grid and its expected output, if known.
 #[pyclass(frozen, eq, hash, name = "Pair", module = "mega_batch")]
@@ -310,7 +311,7 @@ fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
     if object.is_instance_of::<PyString>() {
         return object.extract().map(not_standard_input).map(Some);
     }
-    path(object)
+    path_in(object)
 }
 
 /// What tasks are read from.
@@ -339,6 +340,9 @@ impl Given {
             return Ok(());
         }
         if let Some(dict) = dict_of(object)? {
+            return self.add_dict(&dict, place);
+        }
+        if let Some(dict) = json::as_dict(object)? {
             return self.add_dict(&dict, place);
         }
         let rows = json::as_lists(object)?;
@@ -426,10 +430,7 @@ impl Given {
         for error in &mut read.errors {
             let mut places = self.places.iter();
             if let Some((_, place, has_lines)) = places.find(|(name, ..)| *name == error.file) {
-                let line = error.line.take().filter(|_| *has_lines);
-                let row = line.map_or(String::new(), |line| format!("[{}]", line - 1));
-                let path = error.path.take().unwrap_or_default();
-                error.file = grids::place_in(&format!("{place}{row}"), &path).into();
+                in_row(error, place, *has_lines);
             }
         }
         if !read.errors.is_empty() {
@@ -437,6 +438,14 @@ impl Given {
         }
         Ok(read.tasks)
     }
+}
+
+/// Makes an error in a text that was made of an argument one of the argument, of which a line may be a row.
+pub(crate) fn in_row(error: &mut InputError, place: &str, has_lines: bool) {
+    let line = error.line.take().filter(|_| has_lines);
+    let row = line.map_or(String::new(), |line| format!("[{}]", line - 1));
+    let path = error.path.take().unwrap_or_default();
+    error.file = grids::place_in(&format!("{place}{row}"), &path).into();
 }
 
 /// The id in a row if a row of a file could not have it.

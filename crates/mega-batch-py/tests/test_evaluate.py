@@ -615,6 +615,18 @@ def test_what_is_no_list_of_texts_or_tasks_is_refused() -> None:
         mb.evaluate([GOOD, GOOD], itertools.repeat(task))
 
 
+def test_what_holds_no_text_at_all_is_refused(task: mb.Task) -> None:
+    message = {"role": "assistant", "content": "O = vmirror(I)"}
+    given: list[Any] = [[{"code": "O = I"}], [{"program": "O = I"}] * 3, [[[message]]], [5.0], [None, {"code": "O = I"}]]
+    for texts in given:
+        with pytest.raises(TypeError, match=r"texts: expected a list of texts, found (dict|list|float)"):
+            mb.reward(texts, task)
+    # These are messages, or what a service returns in their place.
+    nothing: list[Any] = [[None, None], [[]], [{"role": "assistant"}], [[{"role": "assistant", "content": None}]]]
+    for texts in nothing:
+        assert mb.reward(texts, task) == [0.0] * len(texts)
+
+
 MIRRORED = "def solve(I):\n    return vmirror(I)"
 JSON = '{"code": "O = vmirror(I)"}'
 

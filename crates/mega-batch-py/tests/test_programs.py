@@ -147,6 +147,39 @@ def test_programs_of_files_dicts_and_lists(tmp_path: Path) -> None:
             mb.read_programs(data)
 
 
+ROWS = [
+    {"task_id": "67a3c6ac", "program": "O = vmirror(I)", "score": 1.0},
+    {"task_id": "67a3c6ac", "program": "def solve(I):\n    return rot180(I)", "score": 0.5},
+]
+
+
+def test_rows_of_a_table_are_programs_as_in_files(task: mb.Task) -> None:
+    given: list[Any] = [ROWS, tuple(ROWS), (row for row in ROWS), [ROWS[0]], ROWS[0]]
+    given += [[{"task_id": "67a3c6ac", "completion": "The answer is `vmirror(I)`."}]]
+    given += [{"task_id": ["67a3c6ac"], "program": ["O = vmirror(I)"]}]
+    for rows in given:
+        report = mb.run(rows, task)
+        names = ["solve_67a3c6ac", "solve2_67a3c6ac"][: len(report.programs)]
+        assert [program.name for program in report.programs] == names
+        assert [each.verdict for each in report] == ["match"] * 3 * len(names)
+    bad: Any = [ROWS[0], {"task_id": "67a3c6ac", "program": "O = vmiror(I)"}]
+    with pytest.raises(ValueError, match=r"programs\[1\].program: line 1, column 5 of the program: .*`vmirror`"):
+        mb.run(bad, task)
+    # Programs by task may be for a task that is called as a key is.
+    assert [program.task_id for program in mb.read_programs({"task": "O = I", "id": ["O = I"]})] == ["task", "id"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_and_columns_are_programs(library: str, task: mb.Task) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    columns = {key: [row[key] for row in ROWS] for key in ROWS[0]}
+    table = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    column = table["program"]
+    for given in (table, column, {"67a3c6ac": column}):
+        assert [each.verdict for each in mb.run(given, task, jobs="all")] == ["match"] * 6
+    assert [program.task_id for program in mb.read_programs(table)] == ["67a3c6ac"] * 2
+
+
 def test_a_call_gives_a_value_or_an_error(largest: mb.Program) -> None:
     grid = np.array([[0, 3, 3], [0, 3, 0]], dtype=np.uint8)
     for _ in range(3):  # by the reference, then compiled

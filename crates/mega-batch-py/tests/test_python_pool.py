@@ -71,6 +71,67 @@ def test_rewards_take_both(pool: mb.PythonPool, task: mb.Task) -> None:
     assert mb.reward(texts, task) == [1.0, 0.0, 0.0]
 
 
+def fenced(*codes: str) -> str:
+    return "\nor rather\n".join(f"```python\n{code}\n```" for code in codes)
+
+
+def test_the_last_program_counts_in_whatever_language(pool: mb.PythonPool, task: mb.Task) -> None:
+    mirror = "def solve(I):\n    return vmirror(I)"
+    python = [
+        fenced("def transform(grid):\n    return grid  # TODO", MIRROR),
+        fenced("def solve(I):\n    return hmirror(I)", MIRROR),
+        fenced("def turn(g):\n    return rot90(g)", "import numpy as np\ndef mirrored(grid):\n    return np.fliplr(grid)"),
+        fenced("def main(I): return I\n" + MIRROR),
+        fenced("def solve_helper(g): return g\n" + MIRROR),
+        fenced(MIRROR + "\ndef solve_helper(g): return g"),
+        "def unused(g):\n    return g\n" + MIRROR,
+        "ident = lambda g: g\n" + MIRROR,
+        MIRROR + "\ndef main(grid):\n    return transform(grid)",
+    ]
+    dsl = [
+        fenced(MIRROR, mirror),
+        fenced(mirror, "def transform(grid):\n    return [row for row in"),
+        fenced(mirror, "def solve(I):\n    for x in I:\n        y = fill(I, 1, x)\n    return y"),
+        fenced(mirror, "def helper(g):\n    return [row for row in g]"),
+        fenced(mirror, "print(solve([[1]]))"),
+        f"{mirror}\ndef unused(g):\n    return [row for row in g]",
+    ]
+    for texts, language in ((python, "python"), (dsl, "dsl")):
+        for text, each in zip(texts, mb.evaluate(texts, task, python=pool), strict=True):
+            assert (each.verdict, each.language) == ("match", language), (text, each.reason)
+        for text, each in zip(texts, mb.evaluate(texts, task), strict=True):
+            assert each.verdict == ("match" if language == "dsl" else "no_program"), (text, each.reason)
+            if language == "python":
+                assert each.reason is not None and each.reason.endswith("; python=True runs programs in free Python")
+
+
+def test_names_say_the_same_in_both_languages(pool: mb.PythonPool, task: mb.Task) -> None:
+    names = "solve main p program solution generate_puzzle_output solve2 solve_2 solve_v2 solve__v2 solvev2 solve_ p1 p_x flip"
+    names += " solve_67a3c6ac flip_67a3c6ac verify_67a3c6ac verify solve_helper transform_grid main_2 Transform"
+    dsl = "def transform(I):\n    return hmirror(I)\ndef {}(I):\n    return vmirror(I)"
+    python = "def transform(g):\n    return [r for r in g[::-1]]\ndef {}(g):\n    return [r[::-1] for r in g]"
+    for name in names.split():
+        both = mb.evaluate([dsl.format(name), python.format(name)], task, python=pool, outputs=True)
+        assert [each.language for each in both] == ["dsl", "python"], name
+        one, other = (each.verdict for each in both)
+        assert one == other, name
+
+
+def test_a_variable_that_is_the_grid_is_used_as_the_grid(pool: mb.PythonPool) -> None:
+    for given in ("grid", "grid.copy()", "copy.deepcopy(grid)"):
+        text = f"import copy\nimport numpy as np\ndef transform(grid):\n    g = {given}\n    return g[:, ::-1]"
+        (outputs,) = pool.run([text], [[[1, 2]]])
+        assert isinstance(outputs, list) and isinstance(outputs[0], np.ndarray), (text, outputs)
+        assert outputs[0].tolist() == [[2, 1]]
+    rows = "def transform(grid):\n    g = list(grid)\n    return [row[::-1] for row in g]"
+    assert isinstance(pool.run([rows], [[[1, 2]]])[0], list)
+
+
+def test_what_is_no_entry_says_why(pool: mb.PythonPool, task: mb.Task) -> None:
+    (evaluated,) = mb.evaluate(["async def transform(g):\n    return g"], task, python=pool)
+    assert evaluated.reason == "line 1: `transform` is an `async def`, which gives no grid: expected `def`"
+
+
 def test_limits_have_their_names(task: mb.Task) -> None:
     some = "def transform(grid):\n    while grid[0][0] == 3:\n        pass\n    return grid"
     with_steps = mb.PythonPool(workers=1, max_steps=1000)
@@ -153,6 +214,8 @@ def test_a_prelude_is_a_file_or_text(tmp_path: Path) -> None:
         assert isinstance(outputs, list) and isinstance(outputs[0], np.ndarray) and outputs[0].tolist() == [[3]]
     with pytest.raises(OSError, match="prelude: .*common.py: "):
         mb.PythonPool(prelude=file)
+    with pytest.raises(ValueError, match="prelude: .*common.py\" is taken for text: a file is given as a pathlib.Path"):
+        mb.PythonPool(prelude=str(file))
 
 
 def test_bad_keywords_say_so() -> None:

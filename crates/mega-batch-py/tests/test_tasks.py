@@ -220,6 +220,49 @@ def test_a_table_is_its_rows(library: str) -> None:
     assert mb.read_tasks(table) == mb.read_tasks(expected)
 
 
+class Foreign:
+    """A task as another library has it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"id": "a", **TASK}
+
+
+def test_an_object_that_gives_its_dict_is_a_task() -> None:
+    whole: dict[str, Any] = {"id": "a", **TASK}
+    (expected,) = mb.read_tasks(whole)
+    for given in (Foreign(), [Foreign()], iter([Foreign()])):
+        assert mb.read_tasks(given) == [expected]  # type: ignore[arg-type]
+    foreign: Any = Foreign()
+    assert mb.evaluate(["O = vmirror(I)"], foreign)[0].right == 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_row_and_a_query_are_tasks(library: str) -> None:
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    table = module.DataFrame({"id": ["a", "b"], "train": [[PAIR], [PAIR, PAIR]], "test": [[PAIR], [PAIR]]})
+    expected = mb.read_tasks(table)
+    if library == "pandas":
+        assert mb.read_tasks(table.iloc[1]) == expected[1:]
+    else:
+        assert mb.read_tasks(table.lazy()) == expected
+
+
+def test_a_column_without_any_value_holds_none(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import feather, parquet
+
+    hidden = {"input": [[3, 4]], "output": None}
+    table = pa.Table.from_pylist([{"task_id": "a", "train": [PAIR], "test": [hidden], "program": None}])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    feather.write_feather(table, tmp_path / "a.feather")
+    expected = mb.read_tasks(table)
+    assert expected[0].test[0].output is None
+    for name in ("a.parquet", "a.feather"):
+        assert mb.read_tasks(tmp_path / name) == expected
+    with pytest.raises(ValueError, match="a.parquet:1:1: no programs beside the tasks"):
+        mb.read_programs(tmp_path / "a.parquet")
+
+
 WITHIN_ITSELF: dict[str, Any] = {}
 WITHIN_ITSELF["a"] = WITHIN_ITSELF
 

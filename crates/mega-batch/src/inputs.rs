@@ -18,6 +18,7 @@ use crate::files::{is_descriptor, is_standard_input};
 use crate::results::escape::escaped;
 
 pub mod completions;
+mod entry;
 mod foreign;
 mod json_programs;
 mod merge;
@@ -30,7 +31,9 @@ mod tasks;
 
 use packed::ArchiveListing;
 pub(crate) use packed::unpacked;
-pub use programs::{read_batts, read_programs, read_programs_with_python, read_renames};
+pub use programs::{
+    read_batts, read_program_rows, read_programs, read_programs_with_python, read_renames,
+};
 pub use tasks::{TaskSource, TasksRead, read_solutions, read_sources, read_tasks};
 
 /// The maximum size of a file of tasks or programs: 1 GiB, ten times the public data in one file.
@@ -203,7 +206,7 @@ fn task_file(file: &Path, json: &[u8]) -> TaskFile {
 
 /// Whether a file in a folder or an archive counts as Python, by its name: a module or a notebook.
 fn is_python(name: &str) -> bool {
-    ends_with_one(name, &[".py", NOTEBOOK])
+    ends_with_one(name, &[".py", ".pyw", NOTEBOOK])
 }
 
 /// The extension of notebooks.
@@ -328,6 +331,8 @@ pub(crate) struct Walk {
     /// other forms.
     pub(crate) notes: Vec<InputError>,
     pub(crate) errors: Vec<InputError>,
+    /// Files of text in no form, which may hold anything.
+    texts: Vec<PathBuf>,
 }
 
 impl Walk {
@@ -378,6 +383,8 @@ impl Walk {
             {
                 let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
                 others.push(name.to_string_lossy().into_owned());
+            } else if ends_with_one(&name, &[".txt", ".md"]) {
+                walk.texts.push(entry.into_path());
             }
         }
         if let [first, more @ ..] = archives.as_slice() {

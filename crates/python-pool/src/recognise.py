@@ -3,11 +3,14 @@
 import ast
 import builtins
 import importlib
+import re
 import symtable
 import sys
 
 TEXT = "<program>"
 ENTRIES = ("transform", "solve", "main", "p", "generate_puzzle_output", "program", "solution")
+# How much a name says that a function is the program, as the engine judges the functions of the DSL, too (`entry.rs`).
+ENTRY, BEGINS, OTHER = 2, 1, 0
 # Modules of the DSL: what imports them is the DSL's.
 DSL_MODULES = {"dsl", "constants", "arc_types"}
 FUNCTIONS = (ast.FunctionDef, ast.Lambda)
@@ -33,19 +36,21 @@ def answer(tries, entry, given):
 
 
 def last_of(blocks, entry, given):
-    """The program in the last block that has an entry, together with the blocks before it if it needs them."""
+    """The program in the last block that has an entry, together with the blocks before it if it needs them. A function that is
+    called as entries are goes before others, in whatever block."""
     missing = NoProgram(1, "no code")
-    for at in reversed(range(len(blocks))):
-        try:
-            return read([blocks[at]], entry, given)
-        except NoEntry as error:
-            missing = error
-        except Unbound:
-            return read(blocks[: at + 1], entry, given)
-        except NoProgram as error:
-            missing = error
-            if "def " in blocks[at][1] or "lambda" in blocks[at][1]:
-                break
+    for least in (ENTRY, BEGINS, OTHER):
+        for at in reversed(range(len(blocks))):
+            try:
+                return read([blocks[at]], entry, given, least)
+            except NoEntry as error:
+                missing = error
+            except Unbound:
+                return read(blocks[: at + 1], entry, given, least)
+            except NoProgram as error:
+                missing = error
+                if "def " in blocks[at][1] or "lambda" in blocks[at][1]:
+                    raise
     raise missing
 
 
@@ -57,7 +62,7 @@ class Unbound(NoProgram):
     pass
 
 
-def read(blocks, entry, given):
+def read(blocks, entry, given, least):
     """The tree of some blocks, the name of the function to call, and what names are bound to."""
     text = ""
     for before, code in blocks:
@@ -75,7 +80,7 @@ def read(blocks, entry, given):
         if isinstance(node, ast.Import | ast.ImportFrom) and DSL_MODULES & {n.partition(".")[0] for n in names}:
             raise NoProgram(node.lineno, "it imports the DSL, as no free Python does")
     definitions = defined(tree)
-    name = chosen(definitions, table, entry)
+    name = chosen(tree, definitions, table, entry, least)
     check_names(tree, table, definitions, name, given)
     return tree, name, definitions
 
@@ -113,7 +118,17 @@ def parameters(function):
     return function.args.posonlyargs + function.args.args
 
 
-def chosen(definitions, table, entry):
+def rank(name):
+    if re.sub(r"(_?_v|_)?[0-9]*$", "", name) in ENTRIES:
+        return ENTRY
+    begins = name.startswith(("solve", "transform", "program", "main", "p_"))
+    has_id = re.search(r"(^|_)[0-9a-fA-F]{8}$", name)
+    if name.startswith("verify") or not (begins or has_id):
+        return OTHER
+    return ENTRY if has_id else BEGINS
+
+
+def chosen(tree, definitions, table, entry, least):
     """The name of the function that turns an input into an output."""
     takes_one, requires_one = [], []
     for name in definitions:
@@ -131,12 +146,17 @@ def chosen(definitions, table, entry):
         if entry in takes_one:
             return entry
         raise NoEntry(1, f"no function `{entry}` of one argument")
-    named = [name for name in takes_one if name in ENTRIES]
+    named = [name for name in takes_one if rank(name) == ENTRY]
     if named:
         return named[-1]
     called = {name for inner in below(table) if inner is not table for name in globals_read(inner)}
     alone = [name for name in requires_one if name not in called]
-    if len(alone) != 1:
+    begin = [name for name in alone if rank(name) == BEGINS]
+    alone = begin or alone
+    if len(alone) != 1 or least > (BEGINS if begin else OTHER):
+        for node in tree.body:
+            if isinstance(node, ast.AsyncFunctionDef) and rank(node.name) == ENTRY:
+                raise NoEntry(node.lineno, f"`{node.name}` is an `async def`, which gives no grid: expected `def`")
         raise NoEntry(1, "no function `transform`, nor a single one of one argument")
     return alone[0]
 
@@ -214,11 +234,21 @@ def form(name, definitions):
         if (function, at) in seen or at >= len(parameters(function)):
             return False
         seen.add((function, at))
-        name = parameters(function)[at].arg
+        names = {parameters(function)[at].arg}
 
         def is_it(node):
-            return isinstance(node, ast.Name) and node.id == name
+            return isinstance(node, ast.Name) and node.id in names
 
+        def is_copy(node):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("copy", "deepcopy"):
+                node = node.args[0] if node.args else getattr(node.func, "value", node)
+            return is_it(node)
+
+        # Variables that are the same or a copy, as `g = grid` makes one.
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and is_copy(node.value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names |= {target.id for target in targets if isinstance(target, ast.Name)}
         for node in ast.walk(function):
             if isinstance(node, ast.Attribute) and is_it(node.value) and node.attr in ARRAYS_ONLY:
                 return True

@@ -141,7 +141,7 @@ const PROGRAM: &str = "a program: the key `program` (or `code`, `solution`, `res
 impl TaskFile {
     /// The keys under which a task may give its id, in order of preference; the last ones count only if its metadata have
     /// none of the others.
-    pub const ID_KEYS: [&str; 13] = ids::ID_KEYS;
+    pub const ID_KEYS: [&str; 17] = ids::ID_KEYS;
 
     /// Reads the text of a file. `name` is its file name without an extension. It is the id of the task if the file
     /// holds one task, unless the name is just a number or a generic word and the task gives its own id

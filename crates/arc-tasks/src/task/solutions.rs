@@ -6,7 +6,8 @@ use arc_dsl::Grid;
 
 use super::Task;
 use super::error::TaskError;
-use super::seeds::GridsSeed;
+use super::seeds::{GridsSeed, InputSeed};
+use super::structure::is_grid;
 use super::text::{Places, Text};
 
 /// The outputs of one `*_solutions.json`.
@@ -69,7 +70,13 @@ impl Solutions {
                 read.errors.push(part.error(message));
                 continue;
             }
-            match part.read(GridsSeed) {
+            // Of one test pair it may be the grid itself.
+            let outputs = if is_grid(value.get()) {
+                part.read(InputSeed).map(|grid| vec![grid])
+            } else {
+                part.read(GridsSeed)
+            };
+            match outputs {
                 Ok(outputs) => read.solutions.push(Solution {
                     task: id.to_owned(),
                     line: part.line,

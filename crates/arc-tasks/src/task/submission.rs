@@ -256,9 +256,8 @@ impl SubmissionFile {
                 }
             }
         }
-        let last = tests.keys().next_back().map_or(0, |last| last + 1);
-        let count = count.max(last);
         if is_indexed {
+            // Whether an index beyond these is that of a test input, the task knows.
             let lacks = |at: &usize| !tests.contains_key(at);
             let lacking: Vec<_> = (0..count).filter(lacks).map(|at| at.to_string()).collect();
             if !lacking.is_empty() {
@@ -269,6 +268,8 @@ impl SubmissionFile {
                 self.missing.push(text.error(message));
             }
         }
+        let last = tests.keys().next_back().map_or(0, |last| last + 1);
+        let count = count.max(last);
         let of_test = |at| tests.remove(&at).unwrap_or_default();
         let tests = (0..count).map(of_test);
         let grids = |attempts: [Option<Attempt>; 2]| {
@@ -626,6 +627,11 @@ mod tests {
         let file = indexed(&[&[(1, "null"), (2, "null")]]);
         assert!(!file.tasks[0].is_indexed && file.errors.is_empty());
         assert_eq!(told(&file.notes), [by_place]);
+
+        // How many test inputs there are, only the task knows.
+        let file = indexed(&[&[(1, "9"), (2, "9")]]);
+        let lacking = ": no attempts for test input 0: it counts as wrong";
+        assert_eq!(told(&file.missing), [lacking]);
 
         // Without attempts there is no place to be told of.
         let text = br#"[{"attempt_1": null, "attempt_2": null}, {"attempt_1": {"answer": [], "metadata": {"pair_index": 0}},

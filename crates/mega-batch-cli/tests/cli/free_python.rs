@@ -279,3 +279,131 @@ fn without_the_option_numpy_is_said_to_need_it() {
     let note = "a.py: may be a program in free Python, as may 1 more: these run with `--python`, `python=True`";
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
+
+/// In whatever form the text comes, and wherever the helper is.
+#[test]
+fn a_helper_is_no_program_beside_an_entry() {
+    let Some(python) = python() else { return };
+    let entry = MIRROR;
+    let of_id = MIRROR.replace("transform", "solve_0a1b2c3d");
+    let texts = [
+        format!("def unused(g):\n    return g\n{entry}"),
+        format!("{entry}def unused(g):\n    return g\n"),
+        format!("ident = lambda g: g\n{entry}"),
+        format!("def count(g): return len(g)\ndef is_empty(g): return g == 0\n{entry}"),
+        format!("def ident(g):\n    return g\nOPS = {{\"a\": ident}}\n{entry}"),
+        format!("def main(I): return I\n{entry}"),
+        format!("{entry}def solve_helper(g): return g\n"),
+        format!("def unused(g):\n    return g\n{of_id}"),
+    ];
+    let folder = Folder::new();
+    let id = "0a1b2c3d";
+    folder.write(&format!("{id}.json"), mirror_task());
+    for text in texts {
+        let row = |key: &str, text: &str| serde_json::json!({ "task_id": id, key: text });
+        let fenced = format!("So:\n```python\n{text}```\n");
+        let draft = format!("```python\ndef solve(I):\n    return rot90(I)\n```\nNo.\n{fenced}");
+        folder
+            .write(&format!("{id}.py"), &text)
+            .write("code.json", row("code", &text).to_string())
+            .write("response.json", row("response", &fenced).to_string())
+            .write("draft.json", row("response", &draft).to_string());
+        for file in [
+            &format!("{id}.py"),
+            "code.json",
+            "response.json",
+            "draft.json",
+        ] {
+            let inputs = format!("--tasks {id}.json --programs {file}");
+            let (done, document) = folder.run_json(&format!("{inputs} {python}"));
+            let expected = format!("solve_{id} python match, match, match");
+            assert_eq!(
+                told(&document),
+                [expected],
+                "{file}: {text}\n{}",
+                done.stderr
+            );
+            assert_eq!(done.code, 0, "{}", done.stderr);
+            let (done, document) = folder.run_json(&inputs);
+            assert_eq!((told(&document).len(), done.code), (0, 2), "{file}: {text}");
+            let note = "may be a program in free Python: these run with `--python`";
+            assert!(done.stderr.contains(note), "{text}\n{}", done.stderr);
+        }
+    }
+}
+
+/// A later block counts if it is a program in either language.
+#[test]
+fn the_last_readable_program_of_an_answer_counts_in_whatever_language() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let fenced = |text: &str| format!("```python\n{text}```\n");
+    let dsl = fenced("def solve(I):\n    return vmirror(I)\n");
+    let wrong = fenced("def transform(grid):\n    return grid\n");
+    for (answer, language) in [
+        (format!("{wrong}Final:\n{}", fenced(MIRROR)), "python"),
+        (
+            format!("{}Better:\n{dsl}", fenced(&MIRROR.replace("::-1", ":"))),
+            "-",
+        ),
+        (
+            format!(
+                "{dsl}Then:\n{}",
+                fenced("def transform(grid):\n    return [row for row in\n")
+            ),
+            "-",
+        ),
+        (
+            format!(
+                "{dsl}Or:\n{}",
+                fenced("def solve(I):\n    for x in I:\n        y = fill(I, 1, x)\n    return y\n")
+            ),
+            "-",
+        ),
+        (
+            format!(
+                "{dsl}It prints:\n{}",
+                fenced("for row in solve(grid):\n    print(row)\n")
+            ),
+            "-",
+        ),
+    ] {
+        let row = serde_json::json!({ "task_id": "a", "response": answer });
+        folder.write("r.json", row.to_string());
+        let (done, document) =
+            folder.run_json(&format!("--tasks a.json --programs r.json {python}"));
+        let expected = format!("solve_a {language} match, match, match");
+        assert_eq!(told(&document), [expected], "{answer}\n{}", done.stderr);
+        let (_, document) = folder.run_json("--tasks a.json --programs r.json");
+        assert_eq!(
+            told(&document).len(),
+            usize::from(language == "-"),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn programs_for_several_tasks_in_a_file_stay_so() {
+    let Some(python) = python() else { return };
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("b.json", mirror_task());
+    let other = MIRROR.replace("transform", "solve_b");
+    folder.write(
+        "p.py",
+        format!(
+            "def solve_a(I):\n    return vmirror(I)\n\n{other}\ndef unused(I):\n    return I\n"
+        ),
+    );
+    let (done, document) =
+        folder.run_json(&format!("--tasks a.json b.json --programs p.py {python}"));
+    assert_eq!(told(&document), ["solve_a - match, match, match"]);
+    assert!(
+        done.code == 2 && done.stderr.contains("p.py:5:"),
+        "{}",
+        done.stderr
+    );
+}

@@ -288,6 +288,36 @@ fn what_a_file_is_instead_is_said_in_our_words() {
             format!("{instead} {encrypted}"),
         ),
         (
+            "e.feather",
+            b"FEA1".to_vec(),
+            format!("{instead} a table of the first version of Feather"),
+        ),
+        (
+            "e.avro",
+            b"Obj\x01".to_vec(),
+            format!("{instead} a table of Avro"),
+        ),
+        (
+            "e.lz4",
+            b"\x04\x22\x4d\x18{}".to_vec(),
+            format!("{instead} a file packed with lz4"),
+        ),
+        (
+            "e.Z",
+            b"\x1f\x9d\x90{".to_vec(),
+            format!("{instead} a file packed with compress"),
+        ),
+        (
+            "e.lzma",
+            b"\x5d\0\0\x80\0".to_vec(),
+            format!("{instead} a file packed with lzma, without the frame of xz"),
+        ),
+        (
+            "e.json.br",
+            b"\x8b\x05\x80{}".to_vec(),
+            format!("{instead} a file packed with brotli"),
+        ),
+        (
             "f.parquet",
             b"PAR1....".to_vec(),
             "cannot be read as a table of Parquet or Arrow: it is damaged or incomplete".to_owned(),

@@ -200,6 +200,53 @@ fn rows_of_a_folder_that_lack_their_program_are_told() {
     );
 }
 
+#[test]
+fn what_a_folder_has_in_other_places_is_told() {
+    let folder = Folder::new();
+    folder
+        .write("0a1b2c3d.json", mirror_task())
+        .write("p/solve_0a1b2c3d.pyw", mirror_program("solve_0a1b2c3d"))
+        .write("p/0a1b2c3d.txt", mirror_program("solve"))
+        .write(
+            "p/x/solve.md",
+            format!("```\n{}```\n", mirror_program("solve")),
+        )
+        .write("p/readme.md", "No program.")
+        .write(
+            "p/inner.py",
+            "class A:\n    def solve_0a1b2c3d(I):\n        return I\n",
+        )
+        .write(
+            "p/library.py",
+            "class A:\n    def transformed(self, x):\n        return x\n",
+        );
+    let (done, document) = folder.run_json("--tasks 0a1b2c3d.json --programs p");
+    assert_eq!(
+        (done.code, &document["tasks_solved"]),
+        (0, &json!(1)),
+        "{}",
+        done.stderr
+    );
+    for note in [
+        "note: p: passed over: `0a1b2c3d.txt`, `x/solve.md`; of a folder only files with the endings of programs are read\n",
+        "note: p/inner.py:2:5: no programs: `solve_0a1b2c3d` is defined within another statement, such as `class` or `if`, ",
+        "note: p: no programs in `library.py`\n",
+    ] {
+        assert!(done.stderr.contains(note), "{note}\n{}", done.stderr);
+    }
+    // A function beside one with the name of a program is none, and told.
+    let text = mirror_program("solve") + "\ndef unused(g):\n    return rot90(g)\n";
+    folder.write("p/0a1b2c3d.py", text);
+    let (done, document) = folder.run_json("--tasks 0a1b2c3d.json --programs p/0a1b2c3d.py");
+    assert_eq!(document["results"].as_array().unwrap().len(), 1);
+    let note = "p/0a1b2c3d.py: no programs, since another function has the name of one: `unused`\n";
+    assert!(
+        done.code == 0 && done.stderr.contains(note),
+        "{}",
+        done.stderr
+    );
+}
+
 /// A helper in an earlier block may have the name of a primitive.
 #[test]
 fn what_an_earlier_block_of_an_answer_binds_is_not_the_dsls() {

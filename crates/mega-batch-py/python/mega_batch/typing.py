@@ -30,9 +30,6 @@ PairLike: TypeAlias = Union["Pair", Mapping[str, Any], Sequence[Union[GridLike, 
 
 _Text: TypeAlias = Union[str, "Program", PathLike[str]]
 _ByTask: TypeAlias = Mapping[str, Union[_Text, Sequence[_Text]]]
-Programs: TypeAlias = Union[_Text, _ByTask, Iterable[Union[_Text, _ByTask]]]
-"""Text, a Program, a path, a dict from task id to one of these or to a list of them, or a list of these. A `str` is
-text."""
 
 
 class _OfPandas(Protocol):
@@ -48,6 +45,10 @@ class _OfArrow(Protocol):
 
 
 _Table: TypeAlias = Union[_OfPandas, _OfPolars, _OfArrow]
+Programs: TypeAlias = Union[_Text, _ByTask, _Table, Iterable[Union[_Text, Mapping[str, Any]]]]
+"""Text, a Program, a path, a dict from task id to one of these or to a list of them, a table, or a list of these or of
+rows. A `str` is text."""
+
 _Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
 Tasks: TypeAlias = Union[_Task, _Table, Iterable[_Task]]
 """A Task, a dict, a path, a table of pandas, polars or pyarrow, or a list of these. A `str` is a path."""

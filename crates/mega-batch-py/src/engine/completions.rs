@@ -13,13 +13,13 @@ use std::thread;
 
 use arc_dsl::{Dialect, EvalError, Grid, Program, Value};
 use arc_tasks::{Pair, Split, Task};
-use mega_batch::inputs::completions;
+use mega_batch::inputs::completions::{self, FreePython};
 use mega_batch::{Batch, Job, Outcome, PairResult, Score};
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use python_pool::Failure;
+use python_pool::{Failure, Pool, PoolError};
 
 use crate::arguments;
 use crate::callbacks::Watched;
@@ -38,7 +38,7 @@ mod free_python;
 mod messages;
 mod normal;
 
-use free_python::FreePython;
+use free_python::PythonTexts;
 pub(crate) use messages::completion;
 use messages::{has_message, of_table};
 use normal::{Normal, Normaliser};
@@ -306,17 +306,6 @@ pub(crate) fn extract_programs<'py>(
     each_as_python(py, programs)
 }
 
-/// The answer in a text, or why there is none.
-fn last_program(text: &str, dialect: Option<Dialect>) -> Result<Program, NotDsl> {
-    completions::answer(text, &in_dialect(dialect)).map_err(|(error, is_foreign)| {
-        let bad = match error {
-            Some(error) => (error.line, error.to_string()),
-            None => (1, format!("no program: {EXPECTED_PROGRAM}")),
-        };
-        (bad, is_foreign)
-    })
-}
-
 /// The tasks, and the index of the task for each of this many texts.
 fn read_tasks(object: &Bound<'_, PyAny>, texts: usize) -> PyResult<(Vec<Task>, Vec<u32>)> {
     let is_one = object.is_instance_of::<PyTask>()
@@ -393,7 +382,62 @@ fn task(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Task> 
 }
 
 /// A text as it was read.
-type Reading = Result<(PyProgram, Normal), NotDsl>;
+struct Reading {
+    /// The program of the DSL that counts unless there is one in free Python.
+    program: Option<(PyProgram, Normal)>,
+    bad: Bad,
+    python: FreePython,
+}
+
+impl Reading {
+    fn of(text: &str, dialect: Option<Dialect>, normaliser: &mut Normaliser) -> Self {
+        let answer = completions::answer(text, &in_dialect(dialect));
+        let bad = match answer.error {
+            Some(error) => (error.line, error.to_string()),
+            None => (1, format!("no program: {EXPECTED_PROGRAM}")),
+        };
+        let normal = |program| {
+            let normal = normaliser.normal(&program);
+            (PyProgram::new(program), normal)
+        };
+        Self {
+            program: answer.program.map(normal),
+            bad,
+            python: answer.python,
+        }
+    }
+
+    /// The program of the DSL; if there is none, what may be in free Python is asked for.
+    fn program(&self) -> Result<&(PyProgram, Normal), NotDsl> {
+        let not_dsl = || (self.bad.clone(), self.python >= FreePython::Maybe);
+        self.program.as_ref().ok_or_else(not_dsl)
+    }
+}
+
+/// Decides between a program of the DSL and one in free Python that stands behind it, which only a pool knows to be one.
+fn decide(texts: &[&str], readings: &mut [Reading], pool: Option<&Pool>) -> Result<(), PoolError> {
+    let both = readings.iter_mut().zip(texts);
+    let both = both.filter(|(reading, _)| reading.program.is_some());
+    let Some(pool) = pool else {
+        for (reading, _) in both.filter(|(reading, _)| reading.python == FreePython::Likely) {
+            reading.program = None;
+        }
+        return Ok(());
+    };
+    let has_prelude = pool.settings().prelude.is_some();
+    let both = both.filter(|(reading, _)| reading.python.is_asked(has_prelude));
+    let both: Vec<_> = both
+        .map(|(reading, text)| (reading, completions::code(text)))
+        .collect();
+    let codes: Vec<_> = both.iter().map(|(_, code)| &**code).collect();
+    let failures = pool.recognise(&codes)?;
+    for ((reading, _), failure) in both.into_iter().zip(failures) {
+        if failure.is_none() {
+            reading.program = None;
+        }
+    }
+    Ok(())
+}
 
 /// Fewer texts than this are read by one thread.
 const LEAST_TEXTS: usize = 64;
@@ -402,11 +446,9 @@ const LEAST_TEXTS: usize = 64;
 fn read_texts(texts: &[&str], dialect: Option<Dialect>, workers: usize) -> Vec<Reading> {
     let read = |texts: &[&str]| {
         let mut normaliser = Normaliser::default();
-        let readings = texts.iter().map(|text| {
-            let program = last_program(text, dialect)?;
-            let normal = normaliser.normal(&program);
-            Ok((PyProgram::new(program), normal))
-        });
+        let readings = texts
+            .iter()
+            .map(|text| Reading::of(text, dialect, &mut normaliser));
         readings.collect::<Vec<_>>()
     };
     let part = texts.len().div_ceil(workers.max(1)).max(LEAST_TEXTS);
@@ -452,7 +494,8 @@ impl Evaluation {
         (tasks, task_of): (Vec<Task>, Vec<u32>),
         dialect: Option<Dialect>,
         workers: usize,
-    ) -> Self {
+        pool: Option<&Pool>,
+    ) -> Result<Self, PoolError> {
         let (mut places, mut distinct) = (HashMap::new(), Vec::new());
         for text in texts.iter().flatten() {
             places.entry(&**text).or_insert_with(|| {
@@ -460,7 +503,8 @@ impl Evaluation {
                 distinct.len() - 1
             });
         }
-        let readings = read_texts(&distinct, dialect, workers);
+        let mut readings = read_texts(&distinct, dialect, workers);
+        decide(&distinct, &mut readings, pool)?;
         let (mut members, mut families) = (Vec::new(), Vec::new());
         let (mut by_steps, mut by_family) = (HashMap::new(), HashMap::new());
         let read = texts.iter().zip(&task_of).map(|(text, task)| {
@@ -468,8 +512,7 @@ impl Evaluation {
             let text = text
                 .as_ref()
                 .map_err(|reason| -> NotDsl { ((1, reason.clone()), false) })?;
-            let reading = readings[places[&**text]].as_ref();
-            let (program, normal) = reading.map_err(Clone::clone)?;
+            let (program, normal) = readings[places[&**text]].program()?;
             let member = *by_steps.entry((task, normal.same)).or_insert_with(|| {
                 let family = *by_family.entry((task, normal.family)).or_insert_with(|| {
                     families.push(Vec::new());
@@ -485,13 +528,14 @@ impl Evaluation {
             });
             Ok((program.clone(), normal.lines.clone(), member))
         });
-        Self {
-            read: read.collect(),
-            task_of,
+        let read = read.collect();
+        Ok(Self {
             tasks,
+            task_of,
+            read,
             members,
             families,
-        }
+        })
     }
 
     /// The members that are still to be evaluated once the first of each family was: those whose steps are in another
@@ -725,7 +769,7 @@ pub(crate) fn evaluate(
         let item = of_table(item?)?;
         let text = completion(&item);
         // None is what some samplers return in place of a text.
-        if text.is_err() && !item.is_none() && !has_message(&item) {
+        if text.is_err() && !item.is_none() && !has_message(&item)? {
             found.get_or_insert(item);
         }
         Ok(text)
@@ -742,8 +786,11 @@ pub(crate) fn evaluate(
         ));
     }
     let workers = engine.workers(py)?;
-    let mut evaluation = guard::engine(py, || Evaluation::of(&texts, tasks, dialect, workers))?;
-    let free = python.map(|pool| (pool, FreePython::of(pool, &texts, &evaluation)));
+    let pool = python.map(|python| python.pool(py)).transpose()?;
+    let of = || Evaluation::of(&texts, tasks, dialect, workers, pool);
+    let evaluation = guard::engine(py, of)?;
+    let mut evaluation = evaluation.map_err(|error| PyOSError::new_err(error.to_string()))?;
+    let free = python.map(|pool| (pool, PythonTexts::of(pool, &texts, &evaluation)));
     let beside = match &free {
         Some((_, free)) => free.pairs(train_only)?,
         None => 0,

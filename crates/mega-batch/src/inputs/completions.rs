@@ -7,9 +7,9 @@ use std::ops::Range;
 use arc_dsl::{Block as Code, Program};
 use arc_text::{ParseError, ParseErrorKind, Reading, read_file, says_program};
 
+pub use super::entry::FreePython;
+use super::entry::{Chosen, Function, Parsed, functions};
 use super::numbered;
-
-pub(super) type Parsed = Result<Program, ParseError>;
 
 /// At most this many times the text's length is read again together with the blocks before it.
 const BELOW: usize = 16;
@@ -19,8 +19,13 @@ const BELOW: usize = 16;
 /// Each block of code is read alone and, if no program in it can be read or it uses names that they bind, together with
 /// the blocks before it, which may hold its functions and first steps. Code within lines of prose is tried last.
 pub fn programs(text: &str, reading: &Reading) -> Vec<Parsed> {
+    let found = functions_of(text, reading).into_iter();
+    found.map(|function| function.read).collect()
+}
+
+fn functions_of(text: &str, reading: &Reading) -> Vec<Function> {
     located(text, |text, lines, blocks| {
-        programs_in(text, lines, blocks, reading)
+        functions_in(text, lines, blocks, reading)
     })
 }
 
@@ -44,30 +49,6 @@ pub fn code(text: &str) -> Vec<Vec<Code>> {
         lists
     })
 }
-
-/// Whether a text without a readable program of the DSL may have one in free Python. It has none if all that is wrong with
-/// what was `read` are names that Python does not know either, as in a program of the DSL with a misspelt primitive.
-pub(super) fn is_foreign(text: &str, read: &[Parsed]) -> bool {
-    let is_misspelt = |program: &Parsed| match program {
-        Ok(_) => true,
-        Err(error) => match &error.kind {
-            ParseErrorKind::Unknown { name, .. } => {
-                !BUILTINS.split(' ').any(|known| known == name)
-                    && !name.starts_with(char::is_uppercase)
-            }
-            _ => false,
-        },
-    };
-    let has_function = text.contains("def ") || text.contains("lambda");
-    has_function && (text.contains("import *") || !read.iter().all(is_misspelt))
-}
-
-/// What Python has without an import, but types of exceptions, and `np`, which a pool adds.
-const BUILTINS: &str = "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile \
-     complex copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr \
-     globals hasattr hash help hex id input int isinstance issubclass iter len license list locals map max memoryview \
-     min next np numpy object oct open ord pow print property quit range repr reversed round set setattr slice sorted \
-     staticmethod str sum super tuple type vars zip";
 
 /// Passes on the text of the answer, its lines, and the blocks between its fences.
 fn located<T>(text: &str, then: impl FnOnce(&str, Vec<Line>, Vec<Block>) -> T) -> T {
@@ -105,17 +86,18 @@ fn located<T>(text: &str, then: impl FnOnce(&str, Vec<Line>, Vec<Block>) -> T) -
     then(text, lines, blocks)
 }
 
-fn programs_in(
+fn functions_in(
     text: &str,
     mut lines: Vec<Line>,
     mut blocks: Vec<Block>,
     reading: &Reading,
-) -> Vec<Parsed> {
+) -> Vec<Function> {
+    let is_ok = |function: &Function| function.read.is_ok();
     let mut whole = Vec::new();
     if blocks.is_empty() {
         // A text that is entirely code needs no look at its lines.
         whole = parse(text, reading, 0);
-        if !whole.is_empty() && whole.iter().all(Result::is_ok) {
+        if !whole.is_empty() && whole.iter().all(is_ok) {
             return whole;
         }
         blocks = between_prose(&mut lines);
@@ -125,7 +107,7 @@ fn programs_in(
             }
         }
         if blocks.is_empty() {
-            return expression(text, 0, reading).map_or(whole, |program| vec![Ok(program)]);
+            return expression(text, 0, reading).map_or(whole, |program| vec![program]);
         }
     }
     let mut programs = Vec::new();
@@ -138,26 +120,26 @@ fn programs_in(
         let own: HashSet<_> = names_bound(&code).collect();
         let uses_others = words(&code).any(|it| bound_before.contains(it) && !own.contains(it));
         bound_before.extend(own.into_iter().map(str::to_owned));
-        if at > 0 && (uses_others || !read.iter().any(Result::is_ok)) && left > 0 {
+        if at > 0 && (uses_others || !read.iter().any(is_ok)) && left > 0 {
             let (code, before) = laid_out(&lines, &blocks[..=at]);
             left = left.saturating_sub(code.len());
             let below = parse(&code, reading, before);
-            let own = below.into_iter().filter(|it| block.has(&lines, it));
+            let own = below.into_iter().filter(|it| block.has(&lines, &it.read));
             let own: Vec<_> = own.collect();
-            if own.iter().any(Result::is_ok) || uses_others && !own.is_empty() {
+            if own.iter().any(is_ok) || uses_others && !own.is_empty() {
                 read = own;
             }
         }
-        if !read.iter().any(Result::is_ok)
+        if !read.iter().any(is_ok)
             && let Some(program) = expression(&code, before, reading)
         {
-            read = vec![Ok(program)];
+            read = vec![program];
         }
         programs.append(&mut read);
     }
-    for program in &mut programs {
-        if let Some(error) = program.as_ref().ok().and_then(|it| spoilt(it, &whole)) {
-            *program = Err(error);
+    for Function { read, .. } in &mut programs {
+        if let Some(error) = read.as_ref().ok().and_then(|it| spoilt(it, &whole)) {
+            *read = Err(error);
         }
     }
     programs
@@ -165,9 +147,9 @@ fn programs_in(
 
 /// What the lines around a program do to it that were taken for prose, if they are code: a name that it uses means something
 /// else, or Python ends above it.
-fn spoilt(program: &Program, whole: &[Parsed]) -> Option<ParseError> {
+fn spoilt(program: &Program, whole: &[Function]) -> Option<ParseError> {
     let last = program.steps().last().map_or(program.line(), |it| it.line);
-    let errors = whole.iter().filter_map(|read| read.as_ref().err());
+    let errors = whole.iter().filter_map(|it| it.read.as_ref().err());
     let mut errors = errors.filter(|error| match &error.kind {
         ParseErrorKind::Unusable { .. } => (program.line()..=last).contains(&error.line),
         ParseErrorKind::EndsImport { .. } => error.line < program.line(),
@@ -192,21 +174,49 @@ fn names_bound(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The last readable program of a text, preferring those with the name of an answer; otherwise why the last one
-/// cannot be read, if there is one, and whether the text may have one in free Python. If an answer cannot be read, no
-/// other function replaces it.
-pub fn answer(text: &str, reading: &Reading) -> Result<Program, (Option<ParseError>, bool)> {
-    let mut read = programs(text, reading);
-    let is_named = |it: &Parsed| it.as_ref().is_ok_and(|program| is_answer(program.name()));
-    let found = read.iter().rposition(is_named).or_else(|| {
-        let is_bad = read.iter().any(Result::is_err) && text.lines().any(defines_answer);
-        read.iter().rposition(Result::is_ok).filter(|_| !is_bad)
-    });
-    if let Some(at) = found {
-        return read.swap_remove(at).map_err(|error| (Some(error), false));
+/// The answer in a text.
+pub struct Answer {
+    /// The last readable program of the DSL, of those that are called as answers are or, if no function is, of all.
+    pub program: Option<Program>,
+    /// What is wrong with the last program, if anything.
+    pub error: Option<ParseError>,
+    /// Whether the last one may be in free Python, and counts instead if it is.
+    pub python: FreePython,
+}
+
+impl Answer {
+    /// What runs of it in the DSL if it is not in free Python, or why nothing does: without a pool none replaces a program
+    /// that is likely to be in free Python.
+    pub fn of_dsl(self, has_pool: bool) -> Result<Program, Option<ParseError>> {
+        let is_replaced = !has_pool && self.python == FreePython::Likely;
+        let program = self.program.filter(|_| !is_replaced);
+        program.ok_or(self.error)
     }
-    let is_foreign = is_foreign(text, &read);
-    Err((read.into_iter().rev().find_map(Result::err), is_foreign))
+}
+
+/// The answer in a text. If a function with the name of an answer cannot be read, none without it replaces it.
+pub fn answer(text: &str, reading: &Reading) -> Answer {
+    let mut functions = functions_of(text, reading);
+    let is_bad = |it: &Function| it.read.is_err();
+    let is_named = functions.iter().any(|it| is_answer(&it.name));
+    if !is_named && functions.iter().any(is_bad) && text.lines().any(defines_answer) {
+        functions.retain(is_bad);
+    }
+    let Chosen {
+        programs, python, ..
+    } = Chosen::of_answer(functions);
+    let (mut program, mut error) = (None, None);
+    for read in programs {
+        match read {
+            Ok(read) => program = Some(read),
+            Err(read) => error = Some(read),
+        }
+    }
+    Answer {
+        program,
+        error,
+        python,
+    }
 }
 
 /// Whether a line begins a function with the name of an answer.
@@ -216,22 +226,23 @@ fn defines_answer(line: &str) -> bool {
 }
 
 /// Whether a program with this name is the answer, rather than a helper or a test.
-pub fn is_answer(name: &str) -> bool {
+fn is_answer(name: &str) -> bool {
     says_program(name) && !name.starts_with("verify")
 }
 
 /// Reads code that follows this many lines.
-fn parse(text: &str, reading: &Reading, lines_before: usize) -> Vec<Parsed> {
+fn parse(text: &str, reading: &Reading, lines_before: usize) -> Vec<Function> {
     let reading = Reading {
         lines_before: u32::try_from(lines_before).unwrap_or(u32::MAX),
         is_answer: true,
         ..reading.clone()
     };
-    read_file(text, &reading, |number| numbered("solve", number)).programs
+    let parsed = read_file(text, &reading, |number| numbered("solve", number));
+    functions(parsed, &text.into())
 }
 
 /// The program in a single line that calls a function with the input and assigns nothing.
-fn expression(code: &str, before: usize, reading: &Reading) -> Option<Program> {
+fn expression(code: &str, before: usize, reading: &Reading) -> Option<Function> {
     let mut lines = code
         .lines()
         .zip(before..)
@@ -240,7 +251,7 @@ fn expression(code: &str, before: usize, reading: &Reading) -> Option<Program> {
     let line = line.trim().trim_matches('`');
     let line = between_marks(line).unwrap_or(line);
     let program = is_call(line).then(|| parse(&format!("O = {line}"), reading, number));
-    program?.pop()?.ok()
+    program?.pop().filter(|program| program.read.is_ok())
 }
 
 /// Whether a line is a call and nothing else.
@@ -664,7 +675,7 @@ fn between_prose(lines: &mut [Line]) -> Vec<Block> {
             continue;
         }
         if !goes_on {
-            in_function = inner.starts_with("def ");
+            in_function = inner.starts_with("def ") || inner.starts_with("async def ");
         }
         let lines = at..at;
         let indent = line.indent();

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use arc_dsl::Program;
 use python_pool::Pool;
 
-use super::completions::{Parsed, is_foreign};
+use super::entry::{Chosen, FreePython, Parsed};
 use super::{InputError, ProgramsRead};
 
-/// Texts without a program of the DSL, which may have one in free Python.
+/// Texts whose program may be in free Python.
 pub(super) struct Foreign<'p> {
     pool: Option<&'p Pool>,
     pub(super) candidates: Vec<Candidate>,
@@ -21,8 +21,8 @@ pub(super) struct Candidate {
     /// How many programs come before it.
     pub(super) at: usize,
     pub(super) program: Program,
-    /// What is wrong with it as a program of the DSL; None if it need not be one.
-    pub(super) otherwise: Option<Vec<InputError>>,
+    /// What is read of it in the DSL; None if it need not be a program.
+    pub(super) otherwise: Option<ProgramsRead>,
     /// Where to say instead what is wrong with it as Python.
     pub(super) reason: Option<InputError>,
 }
@@ -36,22 +36,39 @@ impl<'p> Foreign<'p> {
         }
     }
 
-    /// Whether what is wrong with a text may be that it is Python; `None` if there is no need to ask.
-    pub(super) fn may_have(&mut self, file: &Path, text: &str, read: &[Parsed]) -> Option<bool> {
-        if read.iter().any(Result::is_ok) {
-            return None;
+    /// Whether to ask a pool for the program of a text. `is_meant` says that it has to have one.
+    pub(super) fn is_asked(
+        &mut self,
+        file: &Path,
+        text: &str,
+        python: FreePython,
+        is_meant: bool,
+    ) -> bool {
+        if let Some(pool) = self.pool {
+            return python.is_asked(pool.settings().prelude.is_some());
         }
-        let is_foreign = is_foreign(text, read);
-        // Without it, what is wrong with them is more often a slip.
-        if self.pool.is_none() && is_foreign && text.contains("numpy") {
+        // What is wrong with others is more often a slip.
+        let is_told = is_meant && python == FreePython::Likely
+            || python >= FreePython::Maybe && text.contains("numpy");
+        if is_told {
             let (_, count) = self
                 .without_pool
                 .get_or_insert_with(|| (file.to_owned(), 0));
             *count += 1;
         }
-        let pool = self.pool?;
-        // A prelude may know more names.
-        (is_foreign || pool.settings().prelude.is_some()).then_some(is_foreign)
+        false
+    }
+
+    pub(super) fn has_pool(&self) -> bool {
+        self.pool.is_some()
+    }
+
+    /// What runs of a text: without a pool nothing of the DSL in the place of a program in free Python.
+    pub(super) fn counting(&self, mut chosen: Chosen) -> Vec<Parsed> {
+        if self.pool.is_none() && chosen.python == FreePython::Likely {
+            chosen.programs.retain(Result::is_err);
+        }
+        chosen.programs
     }
 
     /// Adds the programs among the candidates, and says what is wrong with the others.
@@ -85,18 +102,27 @@ impl<'p> Foreign<'p> {
         };
         let mut added = 0;
         for (candidate, answer) in self.candidates.into_iter().zip(answers) {
-            match (answer, candidate.otherwise, candidate.reason) {
-                (None, ..) => {
-                    read.programs
-                        .insert(candidate.at + added, candidate.program);
-                    added += 1;
-                }
+            let at = candidate.at + added;
+            let programs = match (answer, candidate.otherwise, candidate.reason) {
+                (None, ..) => vec![candidate.program],
                 (Some(_), None, _) => {
                     empty.extend(candidate.program.source().map(PathBuf::from));
+                    continue;
                 }
-                (Some(failure), Some(_), Some(place)) => read.errors.push(place.because(&failure)),
-                (Some(_), Some(errors), None) => read.errors.extend(errors),
-            }
+                (Some(failure), Some(mut dsl), place) => {
+                    match place {
+                        Some(place) if dsl.programs.is_empty() => {
+                            read.errors.push(place.because(&failure));
+                        }
+                        _ => read.errors.append(&mut dsl.errors),
+                    }
+                    read.notes.append(&mut dsl.notes);
+                    read.unknown.append(&mut dsl.unknown);
+                    dsl.programs
+                }
+            };
+            added += programs.len();
+            read.programs.splice(at..at, programs);
         }
     }
 }

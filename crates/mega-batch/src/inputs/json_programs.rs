@@ -9,12 +9,13 @@ use arc_tasks::{FileForm, FileProgram, says_nothing};
 use arc_text::{ParseError, Reading, read_file};
 
 use super::completions;
+use super::entry::{Chosen, FreePython, Parsed, defines_programs, functions};
 use super::foreign::{Candidate, Foreign};
-use super::modules::Modules;
+use super::modules::{Modules, list_names};
 use super::packed::{Content, archive_contains, contents};
 use super::{
-    InputError, ProgramsRead, Walk, is_archive, is_json, is_python, numbered, stem, task_file,
-    unpacked,
+    InputError, ProgramsRead, Walk, is_archive, is_json, is_python, numbered, read_text, stem,
+    task_file, unpacked,
 };
 
 /// The programs in JSON files, and the other files.
@@ -62,6 +63,17 @@ impl ProgramsInJson {
         let is_whole = walk.errors.is_empty();
         self.errors.extend(walk.errors);
         self.notes.extend(walk.notes);
+        let defines = |file: &&PathBuf| read_text(file).is_ok_and(|text| defines_programs(&text));
+        let texts = walk.texts.iter().filter(defines);
+        let names: Vec<_> = texts
+            .map(|file| file.strip_prefix(folder).unwrap_or(file).to_string_lossy())
+            .collect();
+        if let Some(names) = list_names(names.iter().map(|name| &**name)) {
+            let message = format!(
+                "passed over: {names}; of a folder only files with the endings of programs are read"
+            );
+            self.notes.push(InputError::whole(folder, message));
+        }
         for file in walk.files {
             let name = file.to_string_lossy();
             if is_python(&name) {
@@ -134,7 +146,8 @@ impl ProgramsInJson {
         is_first
     }
 
-    fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
+    /// Reads JSON, or lines of it.
+    pub(super) fn json(&mut self, file: &Path, bytes: &[u8], is_named: bool) {
         let mut found = task_file(file, bytes);
         let told = (is_named || found.tasks.is_empty()).then(|| found.expect_programs());
         if !is_named && found.programs.is_empty() {
@@ -260,21 +273,28 @@ fn parse(
         ..
     } = given;
     let source: Arc<str> = file.to_string_lossy().into();
+    let mut helpers = None;
     let mut notes = Vec::new();
-    let mut read = if given.is_answer() {
+    let (mut read, python) = if given.is_answer() {
         let answer = completions::answer(text, reading);
-        answer.map_or_else(
-            |(error, _)| error.into_iter().map(Err).collect(),
-            |it| vec![Ok(it)],
-        )
+        let python = answer.python;
+        let read = answer.of_dsl(foreign.has_pool());
+        let read = read.map_or_else(|error| error.map(Err), |program| Some(Ok(program)));
+        (read.into_iter().collect(), python)
     } else {
-        let parsed = read_file(text, reading, |_| format!("solve_{task}"));
-        notes = parsed.notes;
-        parsed.programs
+        let mut parsed = read_file(text, reading, |_| format!("solve_{task}"));
+        notes = std::mem::take(&mut parsed.notes);
+        let has_table = parsed.has_table;
+        let functions = functions(parsed, &text.as_str().into());
+        let chosen = Chosen::of(functions, task, has_table);
+        helpers = chosen.helpers_note();
+        let python = chosen.python;
+        (foreign.counting(chosen), python)
     };
+    let is_asked = foreign.is_asked(file, text, python, true);
     if read.len() > 1 {
-        // Other functions are helpers of the last one, or other programs.
-        let is_own = |it: &Result<Program, _>| it.as_ref().is_ok_and(|it| it.task_id() == task);
+        // Other functions are other programs.
+        let is_own = |it: &Parsed| it.as_ref().is_ok_and(|it| it.task_id() == task);
         if read.iter().any(is_own) {
             read.retain(|it| it.is_err() || is_own(it));
         }
@@ -288,22 +308,23 @@ fn parse(
             "line {line}, column {column} of the program: {kind}"
         ))
     };
-    let is_nameless = |it: &Result<Program, _>| it.as_ref().is_ok_and(|it| says_nothing(it.name()));
+    let is_nameless = |it: &Parsed| it.as_ref().is_ok_and(|it| says_nothing(it.name()));
     let lacks_id = !given.is_said && *task != stem(file) && read.iter().any(is_nameless);
-    let note = notes.first().map(within).or_else(|| {
+    let note = notes.first().map(within);
+    let note = note.or_else(|| helpers.map(error)).or_else(|| {
         lacks_id.then(|| {
             error("no id of a task beside this program: expected the key `task_id`".to_owned())
         })
     });
+    let first = *count;
     let mut next_name = || {
         *count += 1;
         format!("{}_{task}", numbered("solve", *count))
     };
-    let mut errors = Vec::new();
+    let mut dsl = ProgramsRead::default();
     if read.is_empty() {
-        errors.push(error("no program in this text".to_owned()));
+        dsl.errors.push(error("no program in this text".to_owned()));
     }
-    let is_foreign = foreign.may_have(file, text, &read);
     for program in read {
         match program {
             Ok(program) => {
@@ -315,25 +336,29 @@ fn parse(
                     next_name()
                 };
                 let program = program.with_name(name);
-                all.programs.push(program.with_source(Arc::clone(&source)));
+                dsl.programs.push(program.with_source(Arc::clone(&source)));
             }
-            Err(found) => errors.push(within(&found)),
+            Err(found) => dsl.errors.push(within(&found)),
         }
     }
-    let Some(is_foreign) = is_foreign else {
-        all.errors.extend(errors);
+    if !is_asked {
+        all.append(dsl);
         return note;
-    };
+    }
+    // It is one program, whatever it is.
+    *count = (*count).max(first + 1);
     let code = if given.is_answer() {
         completions::code(text)
     } else {
         vec![vec![(0, text.clone())]]
     };
+    let name = format!("{}_{task}", numbered("solve", first + 1));
+    dsl.notes.extend(note);
     foreign.candidates.push(Candidate {
         at: all.programs.len(),
-        program: Program::in_python(next_name(), code).with_source(source),
-        otherwise: Some(errors),
-        reason: is_foreign.then(|| error(String::new())),
+        program: Program::in_python(name, code).with_source(source),
+        otherwise: Some(dsl),
+        reason: (python >= FreePython::Maybe).then(|| error(String::new())),
     });
     None
 }

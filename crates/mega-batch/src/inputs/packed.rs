@@ -16,8 +16,8 @@ use zip::result::ZipError;
 #[cfg(feature = "tables")]
 use super::tables::json_lines;
 use super::{
-    DAMAGED, InputError, MAX_FILE_BYTES, is_archive, is_ignored, is_other_archive, is_other_data,
-    note_others, other_text, read_file,
+    DAMAGED, InputError, MAX_FILE_BYTES, ends_with_one, is_archive, is_ignored, is_other_archive,
+    is_other_data, note_others, other_text, read_file,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
@@ -377,6 +377,12 @@ fn plain(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
         [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => "a 7z archive, which has to be unpacked first",
         [b'R', b'a', b'r', b'!', 0x1a, ..] => "a rar archive, which has to be unpacked first",
         [b'P', b'A', b'R', b'E', ..] => "an encrypted table of Parquet",
+        [b'F', b'E', b'A', b'1', ..] => "a table of the first version of Feather",
+        [b'O', b'b', b'j', 1, ..] => "a table of Avro",
+        [0x04, 0x22, 0x4d, 0x18, ..] => "a file packed with lz4",
+        [0x1f, 0x9d, ..] => "a file packed with compress",
+        [0x5d, 0, 0, ..] => "a file packed with lzma, without the frame of xz",
+        _ if ends_with_one(&file.to_string_lossy(), &[".br"]) => "a file packed with brotli",
         [b'%', b'P', b'D', b'F', ..] => "a PDF document",
         [0x89, b'P', b'N', b'G', ..] => "a picture",
         _ if bytes.starts_with(b"SQLite format 3") => "a database of SQLite",

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use arc_dsl::Program;
 use arc_tasks::{broken_json, says_nothing};
-use arc_text::{BattFile, ParseErrorKind, Reading, Renames, parse_batt, read_file, says_program};
+use arc_text::{BattFile, ParseErrorKind, Reading, Renames, parse_batt, read_file};
 use python_pool::Pool;
 use serde_json::Value;
 
+use super::entry::{Chosen, FreePython, defines_programs, functions, is_program, name_defined};
 use super::foreign::{Candidate, Foreign};
 use super::json_programs::{OtherFile, ProgramsInJson};
 use super::modules::{DSL_MODULES, MAX_NAMES, Modules, list_names};
@@ -37,6 +38,22 @@ pub fn read_programs_with_python(
     pool: &Pool,
 ) -> ProgramsRead {
     read_with(paths, reading, Some(pool))
+}
+
+/// Reads the rows of a table, lines of JSON that are called `name`, as those of a file with them.
+pub fn read_program_rows(name: &Path, lines: &[u8], reading: &Reading) -> ProgramsRead {
+    let mut rows = ProgramsInJson::default();
+    rows.json(name, lines, true);
+    let mut read = ProgramsRead {
+        errors: std::mem::take(&mut rows.errors),
+        notes: std::mem::take(&mut rows.notes),
+        ..ProgramsRead::default()
+    };
+    let mut foreign = Foreign::new(None);
+    let mut modules = Modules::among([].into_iter());
+    rows.parse(reading, &mut modules, &mut read, &mut foreign);
+    foreign.finish(&mut read, &mut Vec::new());
+    read
 }
 
 fn read_with(paths: &[PathBuf], reading: &Reading, pool: Option<&Pool>) -> ProgramsRead {
@@ -142,17 +159,35 @@ impl ProgramsRead {
     ) -> bool {
         let id = id_of(file, !is_named);
         let name = |number| format!("{}_{id}", numbered("solve", number));
-        let parsed = read_file(text, reading, name);
+        let mut parsed = read_file(text, reading, name);
         let is_bare = !parsed.programs.is_empty() && parsed.is_bare;
+        let parsed_notes = std::mem::take(&mut parsed.notes);
         let source: Arc<str> = file.to_string_lossy().into();
-        let is_foreign = foreign.may_have(file, text, &parsed.programs);
-        let (before, mut errors, mut unknown) = (self.programs.len(), Vec::new(), Vec::new());
-        for program in parsed.programs {
+        let has_table = parsed.has_table;
+        let chosen = Chosen::of(functions(parsed, &text.as_str().into()), &id, has_table);
+        let defines = defines_programs(text);
+        // A file that was not named may fail to parse without an error, if it defines no function that looks like a
+        // program or is a notebook.
+        let is_meant = *is_named || defines && !is_notebook(file);
+        let is_asked = foreign.is_asked(file, text, chosen.python, is_meant);
+        let reason = chosen.python >= FreePython::Maybe;
+        let notes = parsed_notes.iter();
+        let helpers = chosen
+            .helpers_note()
+            .map(|note| InputError::whole(file, note));
+        let mut dsl = Self {
+            notes: notes
+                .map(|note| InputError::in_program(file, note))
+                .chain(helpers)
+                .collect(),
+            ..Self::default()
+        };
+        for program in foreign.counting(chosen) {
             match program {
                 Ok(program) => {
                     let program = program.with_source(Arc::clone(&source));
                     let name = program.name();
-                    self.programs.push(if is_bare {
+                    dsl.programs.push(if is_bare {
                         let name = name.to_owned();
                         program.named_by_file(name)
                     } else if says_nothing(name) {
@@ -164,45 +199,48 @@ impl ProgramsRead {
                 }
                 Err(error) => {
                     if let ParseErrorKind::Unknown { name, .. } = &error.kind {
-                        unknown.push((file.clone(), name.clone()));
+                        dsl.unknown.push((file.clone(), name.clone()));
                     }
-                    errors.push(InputError::in_program(file, &error));
+                    dsl.errors.push(InputError::in_program(file, &error));
                 }
             }
         }
-        let has_programs = self.programs.len() > before;
-        if let Some(is_foreign) = is_foreign {
+        let has_programs = !dsl.programs.is_empty();
+        if is_asked {
             let name = format!("solve_{id}");
             let code = vec![vec![(0, text.clone())]];
             foreign.candidates.push(Candidate {
-                at: before,
+                at: self.programs.len(),
                 program: Program::in_python(name.clone(), code)
                     .with_source(source)
                     .named_by_file(name),
-                otherwise: (*is_named || defines_programs(text)).then_some(errors),
-                reason: is_foreign.then(|| InputError::at(file, 1, 1, "")),
+                otherwise: (*is_named || defines || has_programs).then_some(dsl),
+                reason: reason.then(|| InputError::at(file, 1, 1, "")),
             });
             return true;
         }
-        // A file that was not named may fail to parse without an error, if it defines no function that looks like a
-        // program or is a notebook.
-        let defines = || defines_programs(text) && !is_notebook(file);
-        let is_meant = *is_named || (!errors.is_empty() && defines());
-        if !has_programs && !is_meant {
-            return false;
+        if !has_programs && !*is_named && (dsl.errors.is_empty() || !is_meant) {
+            let note = within_other(file, text);
+            let is_told = note.is_some();
+            self.notes.extend(note);
+            return is_told;
         }
-        if !has_programs && errors.is_empty() {
-            errors.push(InputError::whole(
+        if !has_programs && dsl.errors.is_empty() {
+            dsl.errors.push(InputError::whole(
                 file,
                 "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
             ));
         }
-        let notes = parsed.notes.iter();
-        self.notes
-            .extend(notes.map(|note| InputError::in_program(file, note)));
-        self.errors.append(&mut errors);
-        self.unknown.append(&mut unknown);
+        self.append(dsl);
         true
+    }
+
+    /// Adds what was read of another text.
+    pub(super) fn append(&mut self, mut other: Self) {
+        self.programs.append(&mut other.programs);
+        self.errors.append(&mut other.errors);
+        self.notes.append(&mut other.notes);
+        self.unknown.append(&mut other.unknown);
     }
 }
 
@@ -321,17 +359,17 @@ fn code_of_notebook(file: &Path, json: &str) -> Result<String, InputError> {
     Ok(code)
 }
 
-/// Whether the text defines a function whose name looks like a program, or contains lines of a program.
-fn defines_programs(text: &str) -> bool {
-    let mut lines = text.lines();
-    lines.any(|line| {
-        let name = line
-            .strip_prefix("def ")
-            .and_then(|rest| rest.split('(').next());
-        name.is_some_and(|name| says_program(name.trim()))
-            || line.starts_with("O =")
-            || line.starts_with("O=")
-            || (!line.starts_with(char::is_whitespace) && line.contains("(I"))
+/// A note on a function that is called as programs are and is part of another statement, if there is one.
+fn within_other(file: &Path, text: &str) -> Option<InputError> {
+    let mut lines = text.lines().zip(1..);
+    lines.find_map(|(line, number)| {
+        let indent = line.len() - line.trim_start().len();
+        let name = name_defined(&line[indent..]).filter(|name| indent > 0 && is_program(name))?;
+        let message = format!(
+            "no programs: `{name}` is defined within another statement, such as `class` or `if`, expected it at the \
+             beginning of a line"
+        );
+        Some(InputError::at(file, number, indent + 1, message))
     })
 }
 

@@ -1,11 +1,14 @@
 //! Tables in files of Parquet and Arrow, of which each row becomes a line of JSON.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float16Type, Float32Type, Float64Type};
+use arrow_array::types::{
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type,
+    Float32Type, Float64Type,
+};
 use arrow_array::{Array, RecordBatch, RecordBatchReader, downcast_integer_array};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::DataType;
@@ -118,7 +121,7 @@ fn write_separated<T>(
 
 /// Writes the value of a column in a row.
 fn write(column: &dyn Array, row: usize, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    if column.is_null(row) {
+    if column.is_null(row) || *column.data_type() == DataType::Null {
         out.extend_from_slice(b"null");
         return Ok(());
     }
@@ -134,6 +137,10 @@ fn write(column: &dyn Array, row: usize, out: &mut Vec<u8>) -> serde_json::Resul
         DataType::Float64 => {
             serde_json::to_writer(out, &column.as_primitive::<Float64Type>().value(row))
         }
+        DataType::Decimal32(..) => write_decimal::<Decimal32Type>(column, row, out),
+        DataType::Decimal64(..) => write_decimal::<Decimal64Type>(column, row, out),
+        DataType::Decimal128(..) => write_decimal::<Decimal128Type>(column, row, out),
+        DataType::Decimal256(..) => write_decimal::<Decimal256Type>(column, row, out),
         DataType::Utf8 => serde_json::to_writer(out, column.as_string::<i32>().value(row)),
         DataType::LargeUtf8 => serde_json::to_writer(out, column.as_string::<i64>().value(row)),
         DataType::Utf8View => serde_json::to_writer(out, column.as_string_view().value(row)),
@@ -175,6 +182,17 @@ fn write(column: &dyn Array, row: usize, out: &mut Vec<u8>) -> serde_json::Resul
     }
 }
 
+/// Writes a number that is exact in decimal digits.
+fn write_decimal<D: DecimalType>(
+    column: &dyn Array,
+    row: usize,
+    out: &mut Vec<u8>,
+) -> serde_json::Result<()> {
+    let number = column.as_primitive::<D>().value_as_string(row);
+    out.write_all(number.as_bytes())
+        .map_err(serde_json::Error::io)
+}
+
 /// Bytes are text in tables of older writers.
 fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
     match std::str::from_utf8(bytes) {
@@ -187,8 +205,9 @@ fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
 mod tests {
     use arrow_array::types::Int32Type;
     use arrow_array::{
-        ArrayRef, BinaryArray, BooleanArray, DictionaryArray, Float64Array, Int8Array,
-        LargeStringArray, ListArray, StringArray, StructArray, TimestampMicrosecondArray,
+        ArrayRef, BinaryArray, BooleanArray, Decimal128Array, DictionaryArray, Float64Array,
+        Int8Array, LargeStringArray, ListArray, NullArray, StringArray, StructArray,
+        TimestampMicrosecondArray,
     };
     use arrow_buffer::OffsetBuffer;
     use arrow_ipc::writer::{FileWriter, StreamWriter};
@@ -218,7 +237,11 @@ mod tests {
         };
         let pairs = StructArray::from(vec![part("input", [1, 2, 3, 4]), part("output", [4; 4])]);
         let ids: DictionaryArray<Int32Type> = ["a", "b"].into_iter().collect();
-        let columns: [(&str, ArrayRef); 8] = [
+        let number = Decimal128Array::from(vec![300, -50]);
+        let number = number.with_precision_and_scale(5, 2).unwrap();
+        let columns: [(&str, ArrayRef); 10] = [
+            ("none", Arc::new(NullArray::new(2))),
+            ("number", Arc::new(number)),
             ("task_id", Arc::new(ids)),
             ("train", Arc::new(list(&[2, 0], pairs))),
             (
@@ -245,9 +268,10 @@ mod tests {
         let when = "a value of the type Timestamp(µs)";
         let pair = |cells| json!({ "input": [cells], "output": [[4, 4]] });
         [
-            json!({ "task_id": "a", "train": [pair([1, 2]), pair([3, 4])], "code": null, "text": "é",
+            json!({ "none": null, "number": 3.0,
+                    "task_id": "a", "train": [pair([1, 2]), pair([3, 4])], "code": null, "text": "é",
                     "bytes": "[1]", "is": true, "score": 0.5, "when": when }),
-            json!({ "task_id": "b", "train": [], "code": "O = \"I\"\n", "text": "",
+            json!({ "none": null, "number": -0.5, "task_id": "b", "train": [], "code": "O = \"I\"\n", "text": "",
                     "bytes": "2 bytes that are not text", "is": false, "score": null, "when": when }),
         ]
     }

@@ -145,13 +145,15 @@ pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
         let found = match read.form {
             FileForm::Tasks => "tasks",
             FileForm::Submission => "a submission: attempts by task",
-            _ => match Solutions::from_json(&bytes).errors {
-                found if !found.is_empty() => {
-                    let found = found.into_iter();
+            _ => {
+                let mut found = Solutions::from_json(&bytes);
+                if !found.errors.is_empty() || !found.solutions.is_empty() {
+                    solutions.solutions.append(&mut found.solutions);
+                    let found = found.errors.into_iter();
                     return errors.extend(found.map(|it| InputError::in_tasks(&name, it)));
                 }
-                _ => "none",
-            },
+                "none"
+            }
         };
         let message = format!(
             "expected solutions: an object that holds a list of grids for each id, found {found}"

@@ -9,11 +9,12 @@ use crate::task::text::{JsonKind, kind_of};
 
 /// The keys under which a task may give its id, in order of preference; the last two count only if its metadata have
 /// none of the others.
-pub(super) const ID_KEYS: [&str; 13] = [
+pub(super) const ID_KEYS: [&str; 17] = [
     "task_id",
     "taskId",
     "task_key",
     "puzzle_id",
+    "arc_id",
     "problem_id",
     // Beside the `id` of a request.
     "custom_id",
@@ -22,12 +23,16 @@ pub(super) const ID_KEYS: [&str; 13] = [
     "task_name",
     "name",
     "uid",
+    "puzzle",
+    // Of a request of vLLM, and of Gemini.
+    "request_id",
+    "key",
     "question_id",
     "index",
 ];
 
 /// How many of them name a task; the last ones may be numbers of rows.
-const OF_TASKS: usize = 11;
+const OF_TASKS: usize = 13;
 
 /// The name of a task that does not give its own id.
 #[derive(Debug, Clone, Copy)]

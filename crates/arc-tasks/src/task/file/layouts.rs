@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::ids::{ID_KEYS, TaskName, names_task, says_id};
+use super::ids::{ID_KEYS, TaskName, bare_id, is_arc_id, names_task, says_id};
 use super::programs::{NamedProgram, holds_programs, program, rank_of};
 use crate::task::MAX_TESTS;
 use crate::task::structure::{
@@ -174,10 +174,12 @@ pub(super) fn test_index(entries: &Entries<'_>) -> Option<usize> {
     under(TEST_INDEX_KEYS).or_else(of_rows)
 }
 
-/// Whether an object holds solutions: lists of grids by task, and not a row that has some of its parts as such.
+/// Whether an object holds solutions: lists of grids by task, or the grids of tasks with one test pair, and not a row that has some of its parts as such.
 pub(super) fn are_solutions(entries: &Entries<'_>, id: TaskName<'_>) -> bool {
-    let is_one =
-        |(key, it): &(String, &RawValue)| !is_word_of_splits(key) && is_list_of_grids(it.get());
+    let is_one = |(key, it): &(String, &RawValue)| {
+        let is_said = is_arc_id(bare_id(key)) || id.name().ends_with("solutions");
+        !is_word_of_splits(key) && (is_list_of_grids(it.get()) || is_said && is_grid(it.get()))
+    };
     matches!(id, TaskName::OfFile(_) | TaskName::OfRow(_))
         && !says_id(entries)
         && entries.iter().any(is_one)

@@ -108,10 +108,20 @@ pub(super) fn is_program(text: &str) -> bool {
     words.any(|word| text.contains(word))
 }
 
+/// Whether a text under a key of this rank has a program: in an answer that may be a call alone, such as `vmirror(I)`.
+fn has_program(text: &str, rank: usize) -> bool {
+    let mut calls = text.match_indices("(I").map(|(at, _)| text.split_at(at));
+    let is_call = |(before, behind): (&str, &str)| {
+        before.ends_with(|c: char| c == '_' || c.is_ascii_alphanumeric())
+            && behind[2..].starts_with([',', ')'])
+    };
+    is_program(text) || rank >= FIRST_ANSWER && calls.any(is_call)
+}
+
 /// The programs under a key of this rank, and how many texts beside them are none: those in a string, in a list of
 /// strings, or of the lines of one, and in answers.
 fn texts_under(rank: usize, json: &str) -> (Vec<String>, usize) {
-    if !is_program(json) {
+    if !has_program(json, rank) {
         return Default::default();
     }
     let is_object = kind_of(json) == JsonKind::Object;
@@ -133,7 +143,8 @@ fn texts_under(rank: usize, json: &str) -> (Vec<String>, usize) {
         return (vec![text], 0);
     }
     let count = texts.len();
-    let programs: Vec<_> = texts.into_iter().filter(|text| is_program(text)).collect();
+    let programs = texts.into_iter().filter(|text| has_program(text, rank));
+    let programs: Vec<_> = programs.collect();
     let without = count - programs.len();
     (programs, without)
 }

@@ -1040,6 +1040,29 @@ fn solutions_are_given_to_their_tasks() {
 }
 
 #[test]
+fn the_solution_of_one_test_pair_may_be_the_grid_itself() {
+    let text = br#"{"007bbfb7": [[7, 8]], "00d62c1b": [[[1]], [[2]]]}"#;
+    for (name, text) in [
+        ("x", &text[..]),
+        (
+            "arc_solutions",
+            &br#"{"a": [[7, 8]], "b": [[[1]], [[2]]]}"#[..],
+        ),
+    ] {
+        let file = TaskFile::read(name, text);
+        assert_eq!(file.form, FileForm::Solutions);
+        let outputs = file.solutions.solutions.iter();
+        let sizes: Vec<_> = outputs
+            .map(|it| (it.outputs.len(), it.outputs[0].width()))
+            .collect();
+        assert_eq!(sizes, [(1, 2), (2, 1)]);
+    }
+    // Of what a pair or a grid has as its parts nothing is known.
+    let file = TaskFile::read("x", br#"{"a": [[7, 8]], "b": [[1]]}"#);
+    assert_ne!(file.form, FileForm::Solutions);
+}
+
+#[test]
 fn solutions_of_other_tasks_are_wrong_where_there_are_no_others() {
     let mut tasks = [Task {
         id: "aaaa0000".to_owned(),

@@ -1,4 +1,4 @@
-//! Texts without a program of the DSL, which may have one in free Python: a pool runs them.
+//! Texts whose program may be in free Python: a pool runs them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::progress::ProgressCallback;
 use crate::python_pool::PyPythonPool;
 
 /// The texts to run.
-pub(super) struct FreePython {
+pub(super) struct PythonTexts {
     /// The indices of the texts.
     texts: Vec<usize>,
     programs: Vec<Program>,
@@ -26,7 +26,7 @@ pub(super) struct FreePython {
     tasks: Vec<Task>,
 }
 
-impl FreePython {
+impl PythonTexts {
     pub(super) fn of(
         pool: &PyPythonPool,
         texts: &[Result<String, String>],

@@ -58,23 +58,39 @@ pub(crate) fn completion(object: &Bound<'_, PyAny>) -> Result<String, String> {
     };
     let last = messages.iter().rfind(is_assistants).or(messages.last());
     match last {
-        Some(last) if !last.is_instance_of::<PyList>() && !last.is_instance_of::<PyTuple>() => {
-            completion(last)
-        }
+        Some(last) if !is_list(last) => completion(last),
         _ => Err(expected()),
     }
 }
 
-/// Whether it may be a message or hold some, so that only its content is wrong.
-pub(super) fn has_message(object: &Bound<'_, PyAny>) -> bool {
-    object.is_instance_of::<PyDict>()
-        || object.is_instance_of::<PyList>()
-        || object.is_instance_of::<PyTuple>()
+/// Whether it is a message or a list of some, so that only its content is wrong.
+pub(super) fn has_message(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    const PARTS: [&str; 4] = ["content", "role", "from", "tool_calls"];
+    if let Ok(message) = object.cast::<PyDict>() {
+        let mut parts = PARTS.iter();
+        return Ok(parts.any(|part| message.contains(part).unwrap_or(false)));
+    }
+    let messages = match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
+        (Ok(list), _) => list.as_sequence(),
+        (_, Ok(tuple)) => tuple.as_sequence(),
+        _ => return Ok(false),
+    };
+    let Some(last) = messages.len()?.checked_sub(1) else {
+        return Ok(true);
+    };
+    let last = messages.get_item(last)?;
+    Ok(!is_list(&last) && has_message(&last)?)
+}
+
+fn is_list(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>()
 }
 
 /// The Python object of an element of an Arrow table; any other object as it is.
 pub(super) fn of_table(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    let is_known = object.is_instance_of::<PyString>() || has_message(&object);
+    let is_known = object.is_instance_of::<PyString>()
+        || object.is_instance_of::<PyDict>()
+        || is_list(&object);
     if !is_known && object.hasattr("as_py")? {
         return object.call_method0("as_py");
     }

@@ -345,13 +345,44 @@ fn rows_of_programs_may_be_split_and_nested() {
         ),
         (
             json!({ "request_id": "a1", "outputs": [{ "index": 0, "text": program }] }),
-            "all",
-            false,
+            "a1",
+            true,
+        ),
+        (
+            json!({ "key": "a1", "response": { "candidates": [{ "content": { "parts": [{ "text": program }] } }] } }),
+            "a1",
+            true,
+        ),
+        (json!({ "arc_id": "a1", "code": program }), "a1", true),
+        (json!({ "puzzle": "a1", "code": program }), "a1", true),
+        // What names the task goes before what numbers a request.
+        (
+            json!({ "request_id": "7", "key": "8", "metadata": { "task_id": "a1" }, "code": program }),
+            "a1",
+            true,
         ),
         (json!([program, program]), "all_0 all_1", false),
     ] {
         check_programs(&text, program, tasks, is_said);
     }
+}
+
+#[test]
+fn the_program_of_an_answer_may_be_a_call_alone() {
+    for text in [
+        "\\boxed{vmirror(I)}",
+        "The answer is `hconcat(I, vmirror(I))`.",
+    ] {
+        let row = |key: &str| json!({ "task_id": "a1", key: text }).to_string();
+        let file = TaskFile::read("all", row("completion").as_bytes());
+        assert_eq!((file.programs.len(), file.errors.len()), (1, 0), "{text}");
+        assert!(file.programs[0].is_answer());
+        let file = TaskFile::read("all", row("code").as_bytes());
+        assert_eq!(file.programs.len(), 0);
+    }
+    let prose = json!({ "task_id": "a1", "completion": "It (I think) is f(Input)." });
+    let file = TaskFile::read("all", prose.to_string().as_bytes());
+    assert_eq!(file.programs.len(), 0);
 }
 
 #[test]
