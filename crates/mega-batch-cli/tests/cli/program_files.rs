@@ -271,6 +271,48 @@ fn what_an_earlier_block_of_an_answer_binds_is_not_the_dsls() {
     }
 }
 
+/// Lines that look like prose to the search for programs may be code that changes one, or ends Python before it.
+#[test]
+fn lines_around_the_function_of_an_answer_may_spoil_it() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let program = "def solve(I):\n    return vmirror(I)\n";
+    let solved = |answer: &str| {
+        let row = json!({ "task_id": "a", "response": answer });
+        folder.write("r.jsonl", row.to_string());
+        let (_, document) = folder.run_json("--tasks a.json --programs r.jsonl --quiet");
+        document["tasks_solved"] == json!(1)
+    };
+    for lines in [
+        "try:\n    vmirror = hmirror\nexcept NameError:\n    pass",
+        "for vmirror in (hmirror,): pass",
+        "(vmirror := hmirror)",
+        "if 1:\n    vmirror = hmirror",
+        "class vmirror: pass",
+        "del vmirror",
+        "vmirror += 1",
+        "vmirror.__code__ = hmirror.__code__",
+        "globals().update(vmirror=hmirror)",
+    ] {
+        for answer in [format!("{lines}\n{program}"), format!("{program}{lines}\n")] {
+            assert!(!solved(&answer), "{answer}");
+            assert!(!solved(&format!("It is:\n\n{answer}")), "{answer}");
+        }
+    }
+    for line in ["raise ValueError", "assert 0", "1/0", "import missing"] {
+        assert!(!solved(&format!("{line}\n{program}")), "{line}");
+        assert!(solved(&format!("{program}{line}\n")), "{line}");
+    }
+    for lines in [
+        "1. Find it.\n2. Mirror it with vmirror(I).",
+        "with vmirror as the tool, we are done:",
+        "For each row, we reverse it (vmirror).",
+    ] {
+        assert!(solved(&format!("{lines}\n{program}")), "{lines}");
+        assert!(solved(&format!("{program}{lines}\n")), "{lines}");
+    }
+}
+
 #[test]
 fn programs_stand_in_the_code_of_notebooks() {
     let folder = Folder::new();
