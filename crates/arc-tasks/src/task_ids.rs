@@ -442,7 +442,7 @@ mod tests {
             assert_eq!(all_of(name, source), expected, "{name} in {source}");
         }
         let read = |text: &str| arc_text::parse_programs(text).remove(0).unwrap();
-        let program = read("# task: hard/7\n\n\n# why\n\n@staticmethod\ndef solve(I): return I\n");
+        let program = read("# task: hard/7\n\n\n# why\n\n@cache\ndef solve(I): return I\n");
         assert_eq!(ids.of(&program), Some("hard/7"));
         assert_eq!(ids.of(&read("def solve_7(I): return I\n")), None);
     }
@@ -474,8 +474,7 @@ mod tests {
         let read = |text: &str| arc_text::parse_programs(text).remove(0).unwrap();
         let program = read("# task: a b\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), Some("a b"));
-        let program =
-            read("# task: \"\\u0061 b\"\n# mine\n@staticmethod\ndef solve_7(I): return I\n");
+        let program = read("# task: \"\\u0061 b\"\n# mine\n@cache\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), Some("a b"));
         let program = read("# task: other\ndef solve_7(I): return I\n");
         assert_eq!(ids.of(&program), None);

@@ -142,16 +142,16 @@ pub enum ParseErrorKind {
         /// How many more such statements there are in the file.
         others: usize,
     },
-    /// A statement outside of functions that may end Python's import of the text.
+    /// A statement outside of functions that ends Python's import of the text.
     #[error(
-        "Python's import may end here, before there is a program: {why}, in the statement that begins with `{found}`; \
+        "Python's import ends here, before there is a program: {why}, in the statement that begins with `{found}`; \
          expected it below `if __name__ == \"__main__\":`, or not at all"
     )]
     EndsImport {
         /// The first token of the statement.
         found: String,
-        /// What may fail.
-        why: String,
+        /// What it does.
+        why: &'static str,
     },
     /// A note: a function that is no program and that no program calls.
     #[error("`{name}` is not a program, and none here calls it: {why}")]

@@ -237,11 +237,6 @@ impl<'t> Globals<'t> {
         self.has_modules
     }
 
-    /// Whether a star import may bind names that are not known.
-    pub(super) fn has_stars(&self) -> bool {
-        self.stars.iter().any(|&(_, line, _)| line > 0)
-    }
-
     /// Whether every name of the DSL has the DSL's meaning.
     pub(super) fn is_plain(&self) -> bool {
         !self.hides

@@ -3,7 +3,7 @@
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
 mod dialects;
-pub(super) mod importing;
+mod importing;
 pub(super) mod imports;
 pub(super) mod inlining;
 mod inputs;
@@ -14,7 +14,7 @@ mod survey;
 mod values;
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -200,16 +200,12 @@ pub(super) struct Module<'t> {
     /// The names that occur in classes.
     pub(super) unread: Vec<&'t str>,
     notes: Vec<ParseError>,
-    /// Whether the current statement catches what fails.
-    pub(super) is_tried: bool,
     /// What is not the DSL's of the imports in the branches of the current statement.
     pub(super) other_imports: Vec<(Token<'t>, Imports<'t>)>,
     /// The first statement that belongs to no program, and how many others there are.
     passed_over: Option<(Token<'t>, usize)>,
-    /// The first statement that may end Python's import, where it begins and why.
+    /// The first statement that ends Python's import, where it begins and why.
     ends: Option<(usize, ParseError)>,
-    /// The names that are imported from known modules.
-    pub(super) from_modules: HashSet<&'t str>,
     /// Errors outside of functions, and the offsets where they begin.
     pub(super) errors: Vec<(usize, ParseError)>,
     /// The elements of the text's set displays of constants by those of their sets, collected when first needed.
@@ -237,11 +233,9 @@ impl<'t> Module<'t> {
             set: Vec::new(),
             unread: Vec::new(),
             notes: Vec::new(),
-            is_tried: false,
             other_imports: Vec::new(),
             passed_over: None,
             ends: None,
-            from_modules: HashSet::new(),
             errors: Vec::new(),
             displays: OnceCell::new(),
         }
@@ -512,19 +506,10 @@ impl<'t> Module<'t> {
             let is_unread = self.states[at]
                 .iter()
                 .all(|state| matches!(state, ParseState::Unread));
-            if value == 0 || !calls {
+            if value == 0 || !calls || !is_unread {
                 continue;
             }
             self.read_function(at, self.dialect());
-            let tokens = block.tokens[value..].iter();
-            let tokens: Vec<_> = tokens
-                .take_while(|it| !it.ends_statement())
-                .copied()
-                .collect();
-            self.judge_value(at, &tokens);
-            if !is_unread {
-                continue;
-            }
             if matches!(self.state(at, self.dialect()), ParseState::Read(Err(_))) {
                 let kind = TokenKind::Name;
                 self.pass_over(Token {
@@ -621,7 +606,6 @@ impl<'t> Module<'t> {
             if has_globals || self.globals.has_modules() {
                 self.parts_set_by(&cut);
             }
-            self.judge_defaults(&cut);
             let at = self.function(name, DefinitionKind::Def, Rc::clone(&cut));
             self.functions[at].task = self.task_above(cut.tokens[1].start);
             self.decorated(at, name);

@@ -4,7 +4,6 @@ use crate::beside::DslPart;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::globals::{Binding, LATE, StarImport};
 use crate::lexer::{Block, Token, TokenKind};
-use crate::module::importing::is_python;
 use crate::module::imports::Imports;
 use crate::module::lowering::Lowering;
 use crate::module::{DefinitionKind, Module};
@@ -96,15 +95,6 @@ impl<'t> Module<'t> {
             if block.is_broken() {
                 return Err(broken(self.text, block));
             }
-            let end = end_of_statement(&block.tokens, 1);
-            if !is_python(&block.tokens[1..end])
-                && !second.is_name("async")
-                && !second.is_name("class")
-            {
-                self.judge(&block.tokens[1..end]);
-                self.pass_over(second);
-                return Ok(());
-            }
             return self.compound(block);
         }
         at += 1;
@@ -141,16 +131,13 @@ impl<'t> Module<'t> {
         {
             return Ok(end);
         }
-        if !is_python(&tokens[at..end]) {
-            self.judge(&tokens[at..end]);
-        }
+        self.judge(&tokens[at..end]);
         match first.text {
             "import" | "from" if first.kind == TokenKind::Name => {
                 self.import(block, at)?;
                 return Ok(end);
             }
             "@" if first.kind == TokenKind::Symbol => {
-                self.judge(&tokens[at + 1..end]);
                 self.decorators.push((first, Rc::clone(block)));
                 return Ok(end);
             }
@@ -164,7 +151,6 @@ impl<'t> Module<'t> {
                 if has_any(deleted, CHANGES) || deleted.len() > 1 && self.is_part_of_dsl(deleted) {
                     self.globals.change(first.line, CHANGED);
                 }
-                self.judge(&tokens[at..end]);
                 for token in &tokens[at + 1..end] {
                     self.bind_to_other(*token, "it is deleted");
                 }
@@ -189,18 +175,6 @@ impl<'t> Module<'t> {
             self.note(first, ParseErrorKind::UnknownModule { module });
         }
         self.bind_imports(first, &imports);
-        let paths: Vec<&str> = match import.from {
-            Some(path) => vec![path],
-            None => import.names.iter().map(|(path, _)| *path).collect(),
-        };
-        self.from_modules
-            .extend(import.names.iter().map(|(_, name)| name.text));
-        if !self.is_tried {
-            for path in paths {
-                let end = end_of_statement(&block.tokens, at);
-                self.imports_module(&block.tokens[at..end], path);
-            }
-        }
         let is_other = |(_, binding): &(Token<'t>, Binding<'t>)| {
             matches!(binding, Binding::Other(_) | Binding::Beside(..))
         };
@@ -235,10 +209,6 @@ impl<'t> Module<'t> {
                 && !matches!(token.text, "==" | "!=" | "<=" | ">=" | ":=")
         });
         let (Some(&last), None) = (equals.last(), augmented) else {
-            let typed = top(tokens, at, end).find(|&place| tokens[place].is(":"));
-            if typed.is_none() {
-                self.judge(&tokens[at..end]);
-            }
             for token in &tokens[at..augmented.unwrap_or(at)] {
                 self.bind_to_other(*token, "it is set by more than `=`");
             }
@@ -256,10 +226,6 @@ impl<'t> Module<'t> {
         let value = last + 1;
         if may_set(&tokens[value..end]) {
             self.globals.change(tokens[at].line, CHANGED);
-        }
-        // What calls functions is judged when these are known.
-        if !tokens[value..end].iter().any(|token| token.is("(")) {
-            self.judge(&tokens[value..end]);
         }
         // The value is evaluated before the first name is bound to it.
         self.moment = Some(self.globals.now());
@@ -445,19 +411,12 @@ impl<'t> Module<'t> {
             if let Some(name) = name {
                 self.bind_to_other(*name, format!("it is set by `{}`", first.text));
             }
-            if first.is_name("class") && tokens.get(3).is_some_and(|it| it.is("(")) {
-                let close = tokens.iter().position(|token| token.is(")"));
-                self.judge(&tokens[4..close.unwrap_or(4)]);
-            }
             let names = tokens.iter().filter(|it| it.kind == TokenKind::Name);
             self.unread.extend(names.map(|it| it.text));
             self.decorators.clear();
             self.pass_over(first);
             return Ok(());
         }
-        // What fails behind `try` is caught, and what `except` does is not done otherwise.
-        let is_of_types = first.is_name("if") && tokens[2].is_name("TYPE_CHECKING");
-        self.is_tried = first.is_name("try") || first.is_name("except") || is_of_types;
         // Each branch of a statement is a block of its own.
         let is_branch = ["elif", "else", "except", "finally"].contains(&first.text);
         if !is_branch {
@@ -502,7 +461,6 @@ impl<'t> Module<'t> {
                     place = end;
                 }
                 self.bind_in_line(&tokens[at..place], first);
-                self.judge_in(&tokens[at..place]);
                 if place < end && place > at {
                     at = place + 1;
                     continue;
@@ -513,7 +471,6 @@ impl<'t> Module<'t> {
                 at += 1;
             }
         }
-        self.is_tried = false;
         // Of the imports in several branches, Python may run only the first one.
         if is_branch {
             let others = std::mem::take(&mut self.other_imports);
@@ -533,27 +490,6 @@ impl<'t> Module<'t> {
             self.pass_over(first);
         }
         Ok(())
-    }
-
-    /// Judges a line inside of a compound statement.
-    fn judge_in(&mut self, line: &[Token<'t>]) {
-        let Some(first) = line.first() else {
-            return;
-        };
-        let is_false = |it: &Token<'_>| it.is_name("False") || it.text == "0";
-        if first.is_name("while") && !line.get(1).is_some_and(is_false) {
-            return self.ends_at(*first, "it may never end");
-        }
-        let is_word = COMPOUND.contains(&first.text) && first.kind == TokenKind::Name;
-        if self.is_tried || is_word && line.len() == 1 {
-            return;
-        }
-        if is_word {
-            return self.judge(&line[1..]);
-        }
-        let equal = top(line, 0, line.len()).filter(|&place| line[place].is("="));
-        let value = equal.last().map_or(0, |place| place + 1);
-        self.judge(&line[value..]);
     }
 
     /// Binds names that are set within an expression.

@@ -341,73 +341,38 @@ fn what_python_would_execute_is_told_and_what_changes_nothing_is_not() {
 
 /// In Python, none of these texts has a program.
 #[test]
-fn a_text_whose_import_may_end_has_no_program() {
+fn a_text_whose_import_ends_has_no_program() {
     let program = "def solve(I):\n return vmirror(I)\n";
     for (lines, why) in [
-        ("raise ValueError", "it may fail"),
-        ("assert 0", "it may fail"),
-        ("while True: pass", "it may never end"),
-        ("if T: raise ValueError", "it may fail"),
-        ("1 / 0", "what it divides by may be 0"),
-        ("x = divide(1, 0)", "division by zero"),
-        ("import sys; sys.exit()", "the call of `exit` may fail"),
-        ("open('x', 'w').close()", "the call of `open` may fail"),
-        ("x: int = f(1)", "nothing binds `f`"),
-        ("with open('x') as f: pass", "the call of `open` may fail"),
-        ("print(vmirror(5))", "the call of `vmirror` may fail"),
-        ("import missing", "the module `missing` is not known"),
-        (
-            "from missing.part import name",
-            "the module `missing.part` is not known",
-        ),
-        ("x = undefined", "nothing binds `undefined`"),
-        ("x += 1", "nothing binds `x`"),
-        ("del x", "nothing binds `x`"),
-        ("for x in undefined: pass", "nothing binds `undefined`"),
-        ("class A(Undefined): pass", "nothing binds `Undefined`"),
-        (
-            "@functools.cache\ndef f(x): return x",
-            "nothing binds `functools`",
-        ),
-        (
-            "def f(x, y=divide(1, 0)): return x",
-            "the call of `divide` may fail",
-        ),
-        (
-            "def f(x, *, y=undefined, z=3): return x",
-            "nothing binds `undefined`",
-        ),
-        ("<<<<<<< HEAD", "it is no statement of Python"),
-        ("=======", "it is no statement of Python"),
-        (">>>>>>> 11aa", "it is no statement of Python"),
-        ("This is the solution", "it is no statement of Python"),
-        ("x = 3 # \0", "it is a NUL"),
+        ("raise ValueError", "it raises an error"),
+        ("assert 0", "what it asserts is false"),
+        ("assert False, 'no'", "what it asserts is false"),
+        ("1 / 0", "it divides by 0"),
+        ("x = 1 % 0", "it divides by 0"),
+        ("import sys; sys.exit()", "it ends Python"),
+        ("quit()", "it ends Python"),
+        ("<<<<<<< HEAD", "it marks a conflict of a merge"),
+        ("=======", "it marks a conflict of a merge"),
+        (">>>>>>> 11aa", "it marks a conflict of a merge"),
+        ("x = 3 # \0", "Python reads no NUL"),
     ] {
         for text in [format!("{lines}\n{program}"), format!("{program}{lines}\n")] {
             let found = error(&text);
-            assert!(
-                found.contains(&format!("program: {why}, in")),
-                "{lines}: {found}"
-            );
+            let told = format!("program: {why}, in");
+            assert!(found.contains(&told), "{lines}: {found}");
         }
     }
+    // Whether these fail, the text does not say.
     for lines in [
-        "import numpy as np; np.random.seed(0)",
-        "import sys, os; sys.path.insert(0, os.path.dirname(__file__))",
-        "from pathlib import Path\nHERE = Path(__file__).parent / 'x'",
-        "from typing import Tuple\nGrid = Tuple[Tuple[int, ...], ...]",
-        "try:\n import missing\nexcept ImportError:\n missing = None",
-        "if TYPE_CHECKING:\n from missing import name",
+        "import missing",
+        "data = open('x').read()",
+        "if T: raise ValueError",
+        "assert data",
+        "try:\n raise ValueError\nexcept ValueError:\n pass",
         "if __name__ == '__main__':\n raise ValueError",
-        "from functools import lru_cache\n@lru_cache(maxsize=None)\ndef f(x): return x",
-        "from dataclasses import dataclass\n@dataclass\nclass A:\n x: int = 3\n def f(self): return undefined",
-        "DATA = {'a': [1, 2], 'b': (3, 1 / 2)}",
-        "x = [c for c in range(3) if c % 2]",
-        "f = lambda x: undefined(x)",
-        "def f(x, y=[], z={}, *, w=(1, 'a')): return undefined",
-        "names = 'a b'.split()",
-        "'%s' % 3",
-        "from .utils import name",
+        "f = lambda x: x / 0",
+        "'%s' % 0",
+        "x = [c / 10 for c in (1, 2)]",
     ] {
         let text = format!("{lines}\n{program}");
         let read = parse_programs(&text).into_iter().filter_map(Result::ok);
@@ -419,10 +384,10 @@ fn a_text_whose_import_may_end_has_no_program() {
         is_answer: true,
         ..Reading::default()
     };
-    let text = format!("{program}assert solve(x) == y\n{program}");
+    let text = format!("{program}raise ValueError\n{program}");
     let read = read_programs(&text, &reading).programs;
     assert!(read.iter().all(Result::is_err), "{read:?}");
-    let text = format!("Here it is:\n{program}assert solve(x) == y\n");
+    let text = format!("Here it is:\n{program}raise ValueError\n");
     assert!(read_programs(&text, &reading).programs[0].is_ok());
 }
 

@@ -459,7 +459,7 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
                 same for 1 more with several keys\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, note));
     // What is passed over of programs and answers is told, once a file.
-    let opens = format!("print('x')\n{program}");
+    let opens = format!("open('x', 'w').close()\n{program}");
     let row = json!({ "task_id": "a", "code": opens });
     let answers = json!({ "task_id": "a", "response": [answer, "I do not know.", "?"] });
     folder.write("rows.jsonl", format!("{row}\n{row}\n{answers}\n"));
