@@ -299,7 +299,7 @@ fn lines_around_the_function_of_an_answer_may_spoil_it() {
             assert!(!solved(&format!("It is:\n\n{answer}")), "{answer}");
         }
     }
-    for line in ["raise ValueError", "assert 0", "1/0", "import missing"] {
+    for line in ["raise ValueError", "assert 0", "1/0"] {
         assert!(!solved(&format!("{line}\n{program}")), "{line}");
         assert!(solved(&format!("{program}{line}\n")), "{line}");
     }
@@ -467,7 +467,7 @@ fn programs_stand_in_rows_under_the_keys_that_data_sets_have() {
     let notes = "note: rows.jsonl:3:13: response: 2 texts in lists of programs hold none (no `def`, `lambda` or `O =`), the \
                  first of them here\n\
                  note: rows.jsonl:1:9: code: line 1, column 1 of the program: ignored, since it is not part of a \
-                 program: `print`; 1 more of the file's programs have such notes\n";
+                 program: `open`; 1 more of the file's programs have such notes\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, notes));
     // What is given as programs is not called a task.
     for text in [
