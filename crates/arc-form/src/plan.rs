@@ -367,8 +367,7 @@ fn is_far_outline(instruction: &Instruction, index: &Index<'_>) -> bool {
 
 /// Whether an instruction returns a tuple of rows of colours.
 fn gives_rows(instruction: &Instruction) -> bool {
-    matches!(instruction.op, Op::Fused(fused) if fused.gives_rows())
-        && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
+    instruction.op.gives_rows() && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
 }
 
 /// Whether a use takes a tuple of rows as a grid.
@@ -383,8 +382,7 @@ fn takes_grid(user: &User<'_>) -> bool {
                 let parameter = primitive.parameters().get(at);
                 parameter.is_some_and(|(_, ty)| matches!(ty, T::Grid | T::Piece | T::Element))
             }
-            Op::Fused(fused) => fused.gives_rows(),
-            _ => false,
+            op => op.gives_rows(),
         },
     }
 }
