@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Primitive, Type};
-use gpu_kernels::interface::Description;
+use gpu_kernels::interface;
 
 mod form;
 mod links;
@@ -19,7 +19,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
             page(root, DIALECTS, &[("primitives", primitives())])?,
         ),
         (form::PAGE, page(root, form::PAGE, &form::stages()?)?),
-        ("kernels/interface.cuh", Description::new().header()),
+        ("kernels/interface.cuh", interface::header_text()),
     ];
     for (name, text) in files {
         let path = root.join(name);

@@ -1,10 +1,8 @@
 //! [`Memory`]: the allocations on a GPU.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 use gpu_kernels::device::{Argument, Device as _, DeviceError, Entry};
-use gpu_kernels::interface::Description;
 use gpu_sim::interpreted::{Buffer, InterpretedDevice};
 
 use crate::Outcome;
@@ -115,17 +113,11 @@ impl Memory {
 
     /// Instead of running a kernel, writes verdicts, if it returns any: every evaluation is done and wrong.
     pub(crate) fn skip(&mut self, launch: &Launch) -> Outcome<()> {
-        static VERDICTS: OnceLock<Option<usize>> = OnceLock::new();
-        let at = VERDICTS.get_or_init(|| {
-            let kernels = Description::new().kernels;
-            let symbol = Entry::Programs.symbol();
-            let kernel = kernels.iter().find(|kernel| kernel.name == symbol)?;
-            let mut parameters = kernel.parameters.iter();
-            parameters.position(|parameter| parameter.name == "verdicts")
-        });
         if launch.entry != Entry::Programs {
             return Ok(());
         }
+        let mut parameters = launch.entry.parameters().iter();
+        let at = parameters.position(|parameter| parameter.name == "verdicts");
         let verdicts = at.and_then(|at| launch.parameters.get(at));
         let Some(Parameter::Address(address)) = verdicts else {
             return Err(code::INVALID_VALUE);

@@ -3,7 +3,7 @@
 
 use arc_dsl::Primitive;
 
-use super::{Code, Enumeration, about};
+use super::header;
 
 /// An enumeration whose numbers the kernels know by names of their own.
 macro_rules! codes {
@@ -39,19 +39,17 @@ macro_rules! codes {
                 all.find(|code| *code as u8 == number)
             }
 
-            pub(super) fn enumeration() -> Enumeration {
-                Enumeration {
-                    name: stringify!($name),
-                    about: about(&[$($about),*]),
-                    codes: vec![
-                        $(Code { name: stringify!($none), number: 0, about: $none_about.to_owned() },)?
-                        $(Code {
-                            name: stringify!($symbol),
-                            number: $number,
-                            about: about(&[$($code_about),*]),
-                        },)*
-                    ],
-                }
+            /// All of them as the kernels have them, each documented by `more` too.
+            pub(super) fn header(more: fn($name) -> String) -> String {
+                let codes = [
+                    $((stringify!($none), 0, $none_about.to_owned()),)?
+                    $((
+                        stringify!($symbol),
+                        $number,
+                        [$($code_about),*].concat() + &more($name::$code),
+                    ),)*
+                ];
+                header::enumeration(stringify!($name), &[$($about),*], &codes)
             }
         }
     };
@@ -286,30 +284,19 @@ impl Structure {
         }
     }
 
-    pub(super) fn enumeration() -> Enumeration {
-        let code = |name, number, about: &str| Code {
-            name,
-            number,
-            about: about.to_owned(),
-        };
-        Enumeration {
-            name: "Structure",
-            about: "How a set of objects of one grid falls into its elements.".to_owned(),
-            codes: vec![
-                code("CONNECTED", CONNECTED, "By sides, of any colours."),
-                code(
-                    "UNIVALUED",
-                    UNIVALUED,
-                    "A bit: only cells of one colour connect.",
-                ),
-                code("DIAGONAL", DIAGONAL, "A bit: corners connect too."),
-                code("BY_COLOUR", BY_COLOUR, "One element a colour."),
-                code(
-                    "FRONTIERS",
-                    FRONTIERS,
-                    "Rows and columns, which share cells: such a set is only merged.",
-                ),
-            ],
-        }
+    /// All of them as the kernels have them.
+    pub(super) fn header() -> String {
+        let one_colour = "A bit: only cells of one colour connect.";
+        let merged = "Rows and columns, which share cells: such a set is only merged.";
+        let codes = [
+            ("CONNECTED", CONNECTED, "By sides, of any colours."),
+            ("UNIVALUED", UNIVALUED, one_colour),
+            ("DIAGONAL", DIAGONAL, "A bit: corners connect too."),
+            ("BY_COLOUR", BY_COLOUR, "One element a colour."),
+            ("FRONTIERS", FRONTIERS, merged),
+        ];
+        let about = "How a set of objects of one grid falls into its elements.";
+        let codes = codes.map(|(name, number, about)| (name, number, about.to_owned()));
+        header::enumeration("Structure", &[about], &codes)
     }
 }

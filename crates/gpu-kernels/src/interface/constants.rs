@@ -1,19 +1,21 @@
 //! Numbers that both sides count with.
 
 use super::words::{immediate, verdict};
-use super::{Constant, ElementKind, about, lane_operations};
+use super::{ElementKind, header, lane_operations};
 
 macro_rules! constants {
     ($($(#[doc = $about:literal])* $visible:vis const $name:ident: $ty:ty = $value:expr;)*) => {
         $($(#[doc = $about])* $visible const $name: $ty = $value;)*
 
-        /// All of them.
-        pub(super) fn all() -> Vec<Constant> {
-            vec![$(Constant {
-                name: stringify!($name),
-                value: $name.into(),
-                about: about(&[$($about),*]),
-            }),*]
+        /// All of them as the kernels have them.
+        pub(super) fn header() -> String {
+            let all = [$(header::constant(
+                stringify!($name),
+                stringify!($ty),
+                $name.into(),
+                &[$($about),*],
+            )),*];
+            all.concat()
         }
     };
 }

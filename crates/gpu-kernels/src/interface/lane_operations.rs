@@ -4,8 +4,7 @@
 //! of the operation itself: only where scalars are read and written differs. The opcodes follow those of
 //! [`ListOperation`].
 
-use super::OperationSignature;
-use super::list_operations::{self, ListOperation};
+use super::list_operations::ListOperation;
 use super::operations::OPERATIONS;
 
 /// The operations on lists that need nothing from other lanes.
@@ -34,7 +33,7 @@ const COUNT: usize = {
 pub(crate) const END: u32 = FIRST + COUNT as u32;
 
 /// The opcodes of the plain operations, in the order of their by-lanes opcodes.
-const ALL: [u16; COUNT] = {
+pub(super) const ALL: [u16; COUNT] = {
     let (mut all, mut count, mut at) = ([0; COUNT], 0, 0);
     while at < OPERATIONS.len() {
         if OPERATIONS[at].by_lanes {
@@ -75,12 +74,6 @@ pub fn name(opcode: u16) -> &'static str {
     let on_lists = || ListOperation::of(of_each as u16).map(ListOperation::name);
     let name = OPERATIONS.get(of_each).map(|operation| operation.name);
     name.or_else(on_lists).unwrap_or("none")
-}
-
-/// The signatures of the operations by lanes as the kernels see them.
-pub(crate) fn signatures() -> Vec<OperationSignature> {
-    let all = list_operations::signatures();
-    ALL.map(|opcode| all[usize::from(opcode)].clone()).to_vec()
 }
 
 #[cfg(test)]

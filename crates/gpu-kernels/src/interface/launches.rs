@@ -1,6 +1,6 @@
 //! The kernels, and what each is given.
 
-use super::{KernelSignature, Parameter, Passed, about};
+use super::header;
 
 /// An argument of a kernel.
 #[derive(Debug)]
@@ -11,16 +11,34 @@ pub enum Argument<'a, B> {
     Number(u32),
 }
 
-/// How a parameter is passed, its type on the host, and the host's value as an argument.
+/// A parameter of a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type in the kernels: a pointer, or a number of 32 bits.
+    pub ty: &'static str,
+    /// Its documentation, by lines.
+    pub about: &'static [&'static str],
+}
+
+impl Parameter {
+    /// Bytes of the parameter.
+    pub fn bytes(self) -> usize {
+        if self.ty.ends_with('*') { 8 } else { 4 }
+    }
+}
+
+/// A parameter's type in the kernels and on the host, and the host's value as an argument.
 macro_rules! passed {
     (how: from $ty:ident) => {
-        Passed::From(stringify!($ty))
+        concat!("const ", stringify!($ty), "*")
     };
     (how: to $ty:ident) => {
-        Passed::To(stringify!($ty))
+        concat!(stringify!($ty), "*")
     };
     (how: number) => {
-        Passed::Number
+        "uint32_t"
     };
     (type: $lifetime:lifetime $buffer:ident from $ty:ident) => {
         &$lifetime $buffer
@@ -79,19 +97,22 @@ macro_rules! launches {
                     $(Entry::$kernel => stringify!($symbol),)*
                 }
             }
+
+            /// Its parameters, in order.
+            pub fn parameters(self) -> &'static [Parameter] {
+                match self {
+                    $(Entry::$kernel => &[$(Parameter {
+                        name: stringify!($field),
+                        ty: passed!(how: $how $($ty)?),
+                        about: &[$($field_about),*],
+                    }),*],)*
+                }
+            }
         }
 
-        /// All of them.
-        pub(super) fn all() -> Vec<KernelSignature> {
-            vec![$(KernelSignature {
-                name: stringify!($symbol),
-                about: about(&[$($about),*]),
-                parameters: vec![$(Parameter {
-                    name: stringify!($field),
-                    passed: passed!(how: $how $($ty)?),
-                    about: about(&[$($field_about),*]),
-                }),*],
-            }),*]
+        /// All of them as the kernels have them.
+        pub(super) fn header() -> String {
+            [$(header::kernel(Entry::$kernel, &[$($about),*])),*].concat()
         }
     };
 }

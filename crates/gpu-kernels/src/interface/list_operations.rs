@@ -4,8 +4,8 @@
 //! A list is a word that says where its elements lie in the arena of the evaluation. The encoder knows the type of the
 //! elements, and puts it into the instruction if that compares elements. The opcodes follow those of [`OPERATIONS`].
 
-use super::operations::{self, OPERATIONS};
-use super::{OperationSignature, Representation};
+use super::Representation;
+use super::operations::OPERATIONS;
 
 macro_rules! list_operations {
     ($($(#[doc = $doc:literal])* $operation:ident = $name:ident($($takes:ident),*) -> $gives:ident;)*) => {
@@ -168,20 +168,4 @@ impl ListOperation {
         let number = usize::from(opcode).checked_sub(OPERATIONS.len())?;
         ListOperation::ALL.get(number).copied()
     }
-}
-
-/// The signatures of all operations as the kernels see them: those of [`OPERATIONS`], then these.
-pub(crate) fn signatures() -> Vec<OperationSignature> {
-    let signature = |operation: &ListOperation| OperationSignature {
-        name: operation.name(),
-        gives: operation.gives().symbol(),
-        takes: operation
-            .takes()
-            .iter()
-            .map(|taken| taken.symbol())
-            .collect(),
-    };
-    let on_lists = ListOperation::ALL.iter().map(signature);
-    let others = operations::signatures().into_iter();
-    others.chain(on_lists).collect()
 }

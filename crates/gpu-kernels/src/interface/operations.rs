@@ -7,7 +7,7 @@
 
 use arc_dsl::Primitive;
 
-use super::{OperationSignature, Representation};
+use super::Representation;
 
 /// One operation of the kernels.
 #[derive(Debug, Clone, Copy)]
@@ -333,19 +333,6 @@ pub const OPERATIONS: &[Operation] = {
     row("vperiod", Primitive::Vperiod, &[Object], Int),
     ]
 };
-
-/// The signatures of the operations as the kernels see them.
-pub(crate) fn signatures() -> Vec<OperationSignature> {
-    let signature = |operation: &Operation| {
-        let operands = operation.takes.iter().filter(|taken| taken.is_operand());
-        OperationSignature {
-            name: operation.name,
-            gives: operation.gives.symbol(),
-            takes: operands.map(|taken| taken.symbol()).collect(),
-        }
-    };
-    OPERATIONS.iter().map(signature).collect()
-}
 
 #[cfg(test)]
 mod tests {

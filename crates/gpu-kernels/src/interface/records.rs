@@ -5,7 +5,7 @@ use std::mem::{align_of, offset_of, size_of};
 use bytemuck::{Pod, Zeroable};
 
 use super::constants::{END, OPERANDS};
-use super::{Record, RecordField, about};
+use super::header::{self, RecordField};
 
 /// What a field is in the kernels.
 trait InKernels {
@@ -49,23 +49,26 @@ macro_rules! records {
             }
         )*
 
-        /// All of them.
-        pub(super) fn all() -> Vec<Record> {
-            vec![$(Record {
-                name: stringify!($name),
-                bytes: size_of::<$name>(),
-                alignment: align_of::<$name>(),
-                is_vector: [$(stringify!($vector))?].contains(&"vector"),
-                about: about(&[$($about),*]),
-                fields: vec![$(RecordField {
+        /// All of them as the kernels have them.
+        pub(super) fn header() -> String {
+            let all = [$({
+                let fields = [$(RecordField {
                     name: stringify!($field),
                     ty: <$ty as InKernels>::TYPE,
                     elements: <$ty as InKernels>::ELEMENTS,
                     offset: offset_of!($name, $field),
                     bytes: <$ty as InKernels>::BYTES,
-                    about: about(&[$($field_about),*]),
-                }),*],
-            }),*]
+                    about: &[$($field_about),*],
+                }),*];
+                let body = if [$(stringify!($vector))?].contains(&"vector") {
+                    header::vector(stringify!($name), &fields)
+                } else {
+                    header::structure(stringify!($name), align_of::<$name>(), &fields)
+                };
+                let (bytes, alignment) = (size_of::<$name>(), align_of::<$name>());
+                header::record(stringify!($name), [bytes, alignment], &[$($about),*], &body)
+            }),*];
+            all.concat()
         }
     };
 }

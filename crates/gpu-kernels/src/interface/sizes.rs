@@ -1,6 +1,5 @@
 //! How much memory values and evaluations take.
 
-use super::Enumeration;
 use super::codes::Representation;
 use super::constants::{PLANES, SIDE, UNIT_BYTES};
 use super::records::{PairRecord, WorkRecord};
@@ -34,18 +33,12 @@ impl Representation {
     }
 }
 
-/// The representations, each with what it takes of a pool.
-pub(super) fn representations() -> Enumeration {
-    let mut representations = Representation::enumeration();
-    for (code, representation) in representations.codes.iter_mut().zip(Representation::ALL) {
-        let units = representation.units();
-        code.about += match representation.is_operand() {
-            true if units == 0 => " A word.".to_owned(),
-            true if units == 1 => " A word and a unit.".to_owned(),
-            true => format!(" A word and {units} units."),
-            false => String::new(),
-        }
-        .as_str();
+/// What a value so represented takes of a pool, as a sentence.
+pub(super) fn room(representation: Representation) -> String {
+    match representation.units() {
+        _ if !representation.is_operand() => String::new(),
+        0 => " A word.".to_owned(),
+        1 => " A word and a unit.".to_owned(),
+        units => format!(" A word and {units} units."),
     }
-    representations
 }

@@ -1,6 +1,6 @@
 //! Words whose bits are more than one thing.
 
-use super::{PackedField, PackedWord, about};
+use super::header::PackedWord;
 
 /// Where a part of a word lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,18 +85,12 @@ macro_rules! words {
         )*
 
         /// All of them.
-        pub(super) fn all() -> Vec<PackedWord> {
-            vec![$(PackedWord {
-                name: stringify!($name),
-                bits: $bits,
-                about: about(&[$($about),*]),
-                fields: vec![$(PackedField {
-                    name: stringify!($field).to_lowercase(),
-                    bits: $module::$field,
-                    about: about(&[$($field_about),*]),
-                }),*],
-            }),*]
-        }
+        pub(super) const ALL: &[PackedWord] = &[$(PackedWord {
+            name: stringify!($name),
+            bits: $bits,
+            about: &[$($about),*],
+            fields: &[$((stringify!($field), $module::$field, &[$($field_about),*])),*],
+        }),*];
     };
 }
 
