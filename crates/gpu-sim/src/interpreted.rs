@@ -36,7 +36,7 @@ mod parse;
 mod tokens;
 mod warp;
 
-pub use counts::{InstructionCounts, InstructionKind, Issued, OperationRun, PartCounts, Traffic};
+pub use counts::{InstructionCounts, OperationRun};
 pub use error::ParseError;
 pub use module::{Module, Part};
 

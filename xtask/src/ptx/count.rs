@@ -15,9 +15,7 @@ use gpu_kernels::device::image::PTX;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{DeviceProgram, Engine, Evaluation, LaunchConfig, Pool};
-use gpu_sim::interpreted::{
-    InstructionCounts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts,
-};
+use gpu_sim::interpreted::{InstructionCounts, Interpretation, InterpretedDevice, Part};
 use gpu_sim::open;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_64;
@@ -337,7 +335,7 @@ fn add_runs(by_line: &mut BTreeMap<u32, Runs>, counts: &InstructionCounts) {
 /// The counts of some programs.
 #[derive(Default)]
 struct Sum {
-    parts: BTreeMap<Option<Part>, PartCounts>,
+    parts: BTreeMap<Option<Part>, u64>,
     issued: u64,
     evaluations: u64,
     /// Instructions per evaluation, by program.
@@ -385,31 +383,17 @@ impl Sum {
         self.evaluations += evaluations;
         self.rates.push(counts.issued() / evaluations);
         for part in [None].into_iter().chain(Part::ALL.map(Some)) {
-            self.parts.entry(part).or_default().add(counts.part(part));
+            *self.parts.entry(part).or_default() += counts.part(part);
         }
     }
 
     fn summary(mut self) -> Value {
         self.rates.sort_unstable();
-        let (mut parts, mut kinds) = (Map::new(), Map::new());
-        let mut total = PartCounts::default();
         let each = |count| tenths(count, self.evaluations);
-        for (part, counts) in &self.parts {
-            total.add(counts);
-            let mut issued = counts.issued().all;
-            if *part == Some(Part::Operation) {
-                let memory =
-                    counts.of(InstructionKind::Shared).all + counts.of(InstructionKind::Global).all;
-                issued -= memory;
-                parts.insert("memory".to_owned(), each(memory));
-            }
+        let parts = self.parts.iter().map(|(part, issued)| {
             let name = part.map_or("launch", Part::name);
-            parts.insert(name.to_owned(), each(issued));
-        }
-        for kind in InstructionKind::ALL {
-            kinds.insert(kind.name().to_owned(), each(total.of(kind).all));
-        }
-        let idle = total.issued().idle as f64 / self.issued.max(1) as f64;
+            (name.to_owned(), each(*issued))
+        });
         json!({
             "programs": self.rates.len(),
             "evaluations": self.evaluations,
@@ -417,12 +401,7 @@ impl Sum {
             "median": quantile(&self.rates, 50),
             "p90": quantile(&self.rates, 90),
             "most": self.rates.last(),
-            "parts": parts,
-            "kinds": kinds,
-            "with_idle_lanes": (idle * 1000.0).round() / 1000.0,
-            "shared_bytes": each(total.traffic.shared_bytes),
-            "global_bytes": each(total.traffic.global_bytes),
-            "sectors": each(total.traffic.sectors),
+            "parts": parts.collect::<Map<_, _>>(),
         })
     }
 }

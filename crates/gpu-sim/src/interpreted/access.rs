@@ -1,52 +1,20 @@
 //! Loads, stores and atomic accesses of a warp.
 
-use super::compute::{Lanes, extended, first_of, lanes};
-use super::counts::InstructionCounts;
+use super::compute::{extended, first_of, lanes};
 use super::error::Violation;
 use super::execute::LaneViolation;
 use super::memory::{DATA, Memory, Region, SHARED, SHARED_REGION};
 use super::module::{Access, Atomic, File, Register, Space};
 use super::warp::{Machine, Step};
 
-/// The addresses that the lanes of a warp access, for counting.
-#[derive(Default)]
-struct AccessedAddresses {
-    /// Those in device memory.
-    addresses: Lanes<u64>,
-    count: usize,
-    /// The number of lanes that access shared memory.
-    shared: usize,
-}
-
-impl AccessedAddresses {
-    fn add(&mut self, region: usize, offset: u64) {
-        if region == SHARED_REGION {
-            self.shared += 1;
-        } else {
-            self.addresses[self.count] = Memory::address(region) + offset;
-            self.count += 1;
-        }
-    }
-
-    fn count(mut self, step: Step<'_>, access: Access, counts: &mut InstructionCounts) {
-        let bytes = u64::from(access.bytes) * u64::from(access.elements);
-        counts.shared(bytes * self.shared as u64);
-        counts.global(&mut self.addresses[..self.count], bytes);
-        if self.shared > 0 && access.space != Space::Shared {
-            counts.reclassify_as_shared(step.mask == u32::MAX);
-        }
-    }
-}
-
 impl Machine {
-    /// Where a lane's access goes, which is counted: a region of memory and an offset in it.
+    /// Where a lane's access goes: a region of memory and an offset in it.
     fn target<'m>(
         &self,
         step: Step<'_>,
         access: Access,
         lane: usize,
         memory: &'m mut Memory,
-        accessed: &mut AccessedAddresses,
     ) -> Result<(&'m mut Region, u64), LaneViolation> {
         let broken = |violation| (lane as u32, violation);
         let base = step.instruction.from[4] as usize;
@@ -72,7 +40,6 @@ impl Machine {
         if !fits {
             return Err(broken(Violation::OtherSpace(address)));
         }
-        accessed.add(region, offset);
         Ok((&mut memory.regions[region], offset))
     }
 
@@ -102,16 +69,14 @@ impl Machine {
         step: Step<'_>,
         access: Access,
         memory: &mut Memory,
-        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         if access.space == Space::Parameter {
             return self.load_parameter(step, access);
         }
-        let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
-            let (region, offset) = self.target(step, access, lane, memory, &mut accessed)?;
+            let (region, offset) = self.target(step, access, lane, memory)?;
             let at = region.reading(offset, bytes * elements, lane as u32, self.time);
             let at = at.map_err(|violation| (lane as u32, violation))?;
             for (number, index) in step.instruction.to[..elements].iter().enumerate() {
@@ -119,7 +84,6 @@ impl Machine {
                 self.set(access.file, *index, lane, Self::loaded(access, value));
             }
         }
-        accessed.count(step, access, counts);
         Ok(())
     }
 
@@ -128,17 +92,15 @@ impl Machine {
         step: Step<'_>,
         access: Access,
         memory: &mut Memory,
-        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         if access.space == Space::Parameter {
             self.store_parameter(step, access);
             return Ok(());
         }
-        let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);
         let elements = usize::from(access.elements);
         for lane in lanes(step.mask) {
-            let (region, offset) = self.target(step, access, lane, memory, &mut accessed)?;
+            let (region, offset) = self.target(step, access, lane, memory)?;
             let at = region.writing(offset, bytes * elements, lane as u32, self.time, false);
             let at = at.map_err(|violation| (lane as u32, violation))?;
             for (number, index) in step.instruction.from[..elements].iter().enumerate() {
@@ -146,7 +108,6 @@ impl Machine {
                 region.store(at + number * bytes, bytes, value);
             }
         }
-        accessed.count(step, access, counts);
         Ok(())
     }
 
@@ -158,13 +119,11 @@ impl Machine {
         access: Access,
         returns: bool,
         memory: &mut Memory,
-        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
-        let mut accessed = AccessedAddresses::default();
         let bytes = usize::from(access.bytes);
         let [first, second, ..] = step.instruction.from;
         for lane in lanes(step.mask) {
-            let (region, offset) = self.target(step, access, lane, memory, &mut accessed)?;
+            let (region, offset) = self.target(step, access, lane, memory)?;
             let at = region.writing(offset, bytes, lane as u32, self.time, true);
             let at = at.map_err(|violation| (lane as u32, violation))?;
             let found = region.load(at, bytes);
@@ -177,7 +136,6 @@ impl Machine {
                 self.set(access.file, step.instruction.to[0], lane, found);
             }
         }
-        accessed.count(step, access, counts);
         Ok(())
     }
 

@@ -136,9 +136,6 @@ impl<'b, 'a> Decoder<'b, 'a> {
                 self.from(0, Width::Word)?;
                 Op::BarrierOfWarp
             }
-            ("bar", ["sync"]) | ("barrier", ["sync"] | ["sync", "aligned"]) => {
-                self.barrier_of_block()?
-            }
             ("membar", [_]) | ("fence", _) => Op::Fence,
             ("bra", [] | ["uni"]) => self.branch()?,
             ("brx", ["idx"]) => self.branch_by_index(false)?,

@@ -70,15 +70,6 @@ pub(super) enum Violation {
     NoTarget { index: u32, entries: usize },
     #[error("lane {0} branches elsewhere, although the branch is declared uniform")]
     NotUniform(u32),
-    #[error("barrier {0} of a block, which has 16 of them")]
-    NoBarrier(u32),
-    #[error("it names barrier {number}, another lane {other}")]
-    OtherBarrier { number: u32, other: u32 },
-    #[error("it waits for {named} threads of a block of {threads}")]
-    OtherThreads { named: u32, threads: u32 },
-    /// The warp reached a barrier of the block more or less often than the block's first warp.
-    #[error("the warp came to barrier {number} {} times, the block's first one {} times", .times[1], .times[0])]
-    BarrierMissed { number: u32, times: [u32; 2] },
     #[error("division by zero")]
     DivisionByZero,
     #[error("a trap")]

@@ -6,7 +6,6 @@ use super::compute::{
     Lanes, WARP, Word, both, each, extended, first_of, funnel, lanes, logic, permute, put, table,
     three,
 };
-use super::counts::InstructionCounts;
 use super::error::Violation;
 use super::memory::{Memory, SHARED};
 use super::module::{
@@ -48,7 +47,6 @@ impl Machine {
         &mut self,
         step: Step<'_>,
         memory: &mut Memory,
-        counts: &mut InstructionCounts,
     ) -> Result<(), LaneViolation> {
         let Step {
             instruction, mask, ..
@@ -124,10 +122,10 @@ impl Machine {
                 self.put(step, &each(&self.longs[a], |at| at.wrapping_sub(SHARED)));
             }
             Op::ActiveMask => self.put(step, &[step.group; WARP]),
-            Op::Load(access) => self.load(step, access, memory, counts)?,
-            Op::Store(access) => self.store(step, access, memory, counts)?,
+            Op::Load(access) => self.load(step, access, memory)?,
+            Op::Store(access) => self.store(step, access, memory)?,
             Op::Atomic(atomic, access, given) => {
-                self.atomic(step, atomic, access, given, memory, counts)?;
+                self.atomic(step, atomic, access, given, memory)?
             }
             Op::Shuffle(shuffle) => self.shuffle(step, shuffle)?,
             Op::Vote(vote) => self.vote(step, vote)?,
@@ -135,7 +133,6 @@ impl Machine {
                 self.check_mask(step, a)?;
                 self.time.now += 1;
             }
-            Op::BarrierOfBlock => self.barrier(step)?,
             Op::Trap => return Err((first_of(mask), Violation::Trap)),
             // A fence only orders the accesses of one lane; the warp executes the others itself.
             Op::Fence | Op::Branch | Op::IndexedBranch(_) | Op::Call | Op::Return | Op::Mark(_) => {
@@ -303,36 +300,6 @@ impl Machine {
         }
         let active = step.mask;
         Err((first, Violation::Incomplete { named, active }))
-    }
-
-    /// Records a barrier of the block. Warps run one after the other, so their barriers are compared at the warp's end.
-    /// All lanes must be active, which is stricter than `barrier.sync` without `aligned`.
-    fn barrier(&mut self, step: Step<'_>) -> Result<(), LaneViolation> {
-        let active = step.mask;
-        let lane = first_of(active);
-        if active != ALL {
-            let named = ALL;
-            return Err((lane, Violation::Incomplete { named, active }));
-        }
-        let [number, count, ..] = step.instruction.from.map(|index| index as usize);
-        let threads = self.words[1][0];
-        let waits = self.words[count];
-        if step.instruction.offset != 0
-            && let Some(lane) = waits.iter().position(|named| *named != threads)
-        {
-            let named = waits[lane];
-            return Err((lane as u32, Violation::OtherThreads { named, threads }));
-        }
-        let numbers = self.words[number];
-        let number = numbers[0];
-        if let Some(other) = numbers.iter().position(|other| *other != number) {
-            let other = numbers[other];
-            return Err((0, Violation::OtherBarrier { number, other }));
-        }
-        let times = self.barriers.get_mut(number as usize);
-        *times.ok_or((lane, Violation::NoBarrier(number)))? += 1;
-        self.time.now += 1;
-        Ok(())
     }
 
     fn vote(&mut self, step: Step<'_>, vote: Vote) -> Result<(), LaneViolation> {

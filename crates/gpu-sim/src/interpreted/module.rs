@@ -268,7 +268,6 @@ pub(super) enum Op {
     ActiveMask,
     Fence,
     BarrierOfWarp,
-    BarrierOfBlock,
     Branch,
     /// A branch to a target in a table, chosen by an index; the boolean says whether all lanes must go the same way.
     IndexedBranch(bool),

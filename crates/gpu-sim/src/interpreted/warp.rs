@@ -5,16 +5,13 @@
 
 use super::branches::{Group, IndexedTargets, branch, fault};
 use super::compute::{Lanes, WARP, put};
-use super::counts::{InstructionCounts, InstructionKind};
+use super::counts::InstructionCounts;
 use super::error::{LaneFault, Violation};
 use super::memory::{Interval, Memory, SHARED_REGION};
 use super::module::{File, Instruction, Module, NO_PC, Op, Pc, Register, SPECIAL};
 
 /// All lanes.
 pub(super) const ALL: u32 = u32::MAX;
-
-/// The number of barriers of a block.
-pub(super) const BARRIERS: usize = 16;
 
 /// One launch of an entry.
 #[derive(Debug)]
@@ -55,8 +52,6 @@ pub(super) struct Machine {
     pub(super) parameters_written: Vec<u32>,
     /// The current interval between barriers; a launch numbers its intervals consecutively.
     pub(super) time: Interval,
-    /// How often the warp has reached each barrier of its block.
-    pub(super) barriers: [u32; BARRIERS],
 }
 
 /// A register whose value is a function of the lane's number.
@@ -89,7 +84,6 @@ impl Machine {
             parameters: vec![[0; WARP]; module.parameter_bytes as usize],
             parameters_written: vec![0; module.parameter_bytes as usize],
             time: Interval { now: 0, warp: 0 },
-            barriers: [0; BARRIERS],
         };
         for (value, register) in &module.words {
             machine.words[*register as usize] = [*value; WARP];
@@ -119,7 +113,8 @@ impl Machine {
         self.written_at_first[Register { file, index }.number() as usize] = ALL;
     }
 
-    /// Runs all blocks, and all warps of each, one after the other.
+    /// Runs all blocks, and all warps of each, one after the other: no warp waits for another, as no instruction that is
+    /// decoded does.
     pub(super) fn launch(
         &mut self,
         module: &Module,
@@ -131,7 +126,6 @@ impl Machine {
         self.time = Interval { now: 0, warp: 0 };
         for block in 0..launch.blocks {
             memory.regions[SHARED_REGION].mark_unwritten();
-            let mut barriers = None;
             for warp in 0..warps {
                 let shared = &mut memory.regions[SHARED_REGION];
                 // In this library's kernels, the warps of a block share no memory.
@@ -139,7 +133,7 @@ impl Machine {
                 shared.allowed = (part * warp as usize, part * (warp as usize + 1));
                 self.begin(module, launch, [warp, block]);
                 let first = module.functions[launch.entry].first;
-                let end = WarpRun {
+                WarpRun {
                     module,
                     machine: self,
                     memory,
@@ -147,26 +141,9 @@ impl Machine {
                     steps: launch.steps,
                 }
                 .run(first)?;
-                self.check_barriers(barriers.get_or_insert(self.barriers), end)?;
             }
         }
         Ok(())
-    }
-
-    /// Fails if the warp has not reached the same barriers as the block's first one: one would wait for the other
-    /// forever. Running the warps one after the other makes no other difference, since none reads what another has
-    /// written.
-    fn check_barriers(&self, first: &[u32; BARRIERS], end: Pc) -> Result<(), LaneFault> {
-        let both = first.iter().zip(self.barriers);
-        let mut both = (0..).zip(both.map(|(first, own)| [*first, own]));
-        match both.find(|(_, [first, own])| first != own) {
-            None => Ok(()),
-            Some((number, times)) => Err(LaneFault(
-                end,
-                0,
-                Violation::BarrierMissed { number, times },
-            )),
-        }
     }
 
     fn begin(&mut self, module: &Module, launch: &Launch<'_>, [warp, block]: [u32; 2]) {
@@ -186,7 +163,6 @@ impl Machine {
         }
         self.time.now += 1;
         self.time.warp = self.time.now;
-        self.barriers = [0; BARRIERS];
     }
 }
 
@@ -200,8 +176,8 @@ struct WarpRun<'a> {
 }
 
 impl WarpRun<'_> {
-    /// Runs the warp to its end; returns its last instruction.
-    fn run(&mut self, first: Pc) -> Result<Pc, LaneFault> {
+    /// Runs the warp to its end.
+    fn run(&mut self, first: Pc) -> Result<(), LaneFault> {
         let module = self.module;
         let mut waiting: Vec<Group> = Vec::new();
         let mut frames: Vec<Frame> = Vec::new();
@@ -235,13 +211,7 @@ impl WarpRun<'_> {
                     group.mask & if guard.negated { !holds } else { holds }
                 }
             };
-            let active = match instruction.op {
-                Op::Branch | Op::IndexedBranch(_) => group.mask,
-                _ => mask,
-            };
-            let full = active == ALL;
-            self.counts
-                .issue(pc, InstructionKind::of(instruction.op), full);
+            self.counts.issue(pc);
             if steps == 0 {
                 return Err(fault(group, Violation::Steps(self.steps)));
             }
@@ -280,7 +250,7 @@ impl WarpRun<'_> {
                 }
                 Op::Return => match self.after_return(group, &mut waiting, &mut frames)? {
                     Some(next) => group = next,
-                    None => return Ok(pc),
+                    None => return Ok(()),
                 },
                 _ => {
                     if mask != 0 {
@@ -301,7 +271,7 @@ impl WarpRun<'_> {
     /// Executes an instruction after which all lanes of the mask stay together.
     #[inline]
     fn step(&mut self, pc: Pc, step: Step<'_>) -> Result<(), LaneFault> {
-        let done = self.machine.execute(step, self.memory, self.counts);
+        let done = self.machine.execute(step, self.memory);
         done.map_err(|(lane, violation)| LaneFault(pc, lane, violation))?;
         for register in &step.instruction.writes {
             self.machine.written[*register as usize] |= step.mask;

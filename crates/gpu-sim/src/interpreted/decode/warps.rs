@@ -49,14 +49,4 @@ impl Decoder<'_, '_> {
         self.from(1, Width::Word)?;
         Some(Op::Vote(vote))
     }
-
-    /// Decodes the number of the barrier and, if given, how many threads it waits for.
-    pub(super) fn barrier_of_block(&mut self) -> Option<Op> {
-        self.from(0, Width::Word)?;
-        if self.operands.len() == 2 {
-            self.from(1, Width::Word)?;
-            self.into.offset = 1;
-        }
-        Some(Op::BarrierOfBlock)
-    }
 }

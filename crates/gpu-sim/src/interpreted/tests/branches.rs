@@ -1,4 +1,4 @@
-//! Branches by an index, predicates that are numbers, and barriers of a block.
+//! Branches by an index, and predicates that are numbers.
 
 use proptest::prelude::{any, proptest};
 
@@ -122,20 +122,6 @@ ODD:";
 }
 
 #[test]
-fn an_indexed_branch_is_counted_as_a_branch() {
-    let counted = |opcode: &str, index: &str| {
-        let device = device(&kernel(&three_ways(opcode, index)));
-        launch_copy(&device, &numbers(), 32, 0).unwrap();
-        let counts = device.take_counts();
-        let branches = counts.part(None).of(InstructionKind::Branch);
-        (branches.all, branches.idle)
-    };
-    assert_eq!(counted("brx.idx.uni", "mov.u32 %r4, 2;"), (1, 0));
-    // Each of the two sides runs with some of the lanes.
-    assert_eq!(counted("brx.idx", "and.b32 %r4, %r1, 1;"), (3, 2));
-}
-
-#[test]
 fn tables_that_are_not_whole_are_named() {
     for (body, named) in [
         ("\tbrx.idx %r2, WAYS;", "no table of branch targets WAYS"),
@@ -180,48 +166,6 @@ fn predicates_may_be_numbers() {
         0,
         "a register is read that was never written",
     );
-}
-
-#[test]
-fn barriers_of_a_block_let_none_wait() {
-    let words: Vec<u32> = (0..64).collect();
-    let with = |barrier: &str| NEIGHBOUR.replace("bar.warp.sync -1;", barrier);
-    let expected: Vec<u32> = (0..64).map(|thread| thread ^ 1).collect();
-    for barrier in [
-        "bar.sync 0;",
-        "bar.sync 1, 64;",
-        "barrier.sync 15;",
-        "barrier.sync.aligned 0, 64;",
-        "mov.u32 %r9, 3;\n\tbarrier.sync %r9;",
-    ] {
-        let found = run_with(&with(barrier), &words, 64, 256);
-        assert_eq!(found, Ok(expected.clone()), "{barrier}");
-    }
-    for (barrier, reason) in [
-        (
-            "bar.sync 16;",
-            "lane 0: barrier 16 of a block, which has 16 of them",
-        ),
-        (
-            "bar.sync 0, 32;",
-            "lane 0: it waits for 32 threads of a block of 64",
-        ),
-        (
-            "barrier.sync %r1;",
-            "lane 0: it names barrier 0, another lane 1",
-        ),
-        (
-            "setp.lt.u32 %p1, %r1, 5;\n\t@%p1 bar.sync 0;",
-            "lanes 0xffffffff are named, but 0x0000001f are active",
-        ),
-        (
-            "setp.lt.u32 %p1, %r1, 32;\n\t@%p1 bar.sync 2;\n\tbar.warp.sync -1;",
-            "the warp came to barrier 2 0 times, the block's first one 1 times",
-        ),
-    ] {
-        let error = run_with(&with(barrier), &words, 64, 256).unwrap_err();
-        assert!(error.contains(reason), "{error}");
-    }
 }
 
 proptest! {
