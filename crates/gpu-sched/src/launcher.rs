@@ -172,28 +172,6 @@ impl<D: Device, N> Launcher<D, N> {
         Ok((device.memory()?, device.memory_usage()))
     }
 
-    /// The largest batch of at most `most` items that the device can run: see
-    /// [`find_max_batch`](crate::find_max_batch). Cached memory is released before and after each attempt, so that an
-    /// attempt that did not fit leaves nothing behind.
-    pub fn find_max_batch(
-        &mut self,
-        most: u64,
-        mut prepare: impl FnMut(u64) -> Evaluations<N>,
-    ) -> Result<Option<u64>, Failure>
-    where
-        D: Send + 'static,
-        D::Buffer: Send,
-        N: Send + 'static,
-    {
-        crate::size::find_max_batch(most, |items| {
-            self.clean_up();
-            let begun = self.begin(prepare(items))?;
-            let made = self.finish(begun).map(drop);
-            self.clean_up();
-            made
-        })
-    }
-
     /// Bytes of device memory that batches could use: those that are free or cached.
     fn free_memory(&self) -> Option<u64> {
         let (memory, usage) = self.memory().ok()?;

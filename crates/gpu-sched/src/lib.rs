@@ -27,5 +27,4 @@ pub use scheduler::{
     DeviceDescription, Host, Keep, MOST_DEVICES, Made, Placement, Policy, Scheduler, Window,
     WindowId,
 };
-pub use size::{allowance, find_max_batch};
 pub use stages::{Activity, Stages};

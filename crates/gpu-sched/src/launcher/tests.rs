@@ -296,27 +296,6 @@ fn ten_thousand_batches_show_no_growth() {
 }
 
 #[test]
-fn the_largest_batch_that_fits_is_found() {
-    if !is_there() {
-        return;
-    }
-    let work = Work::new();
-    let mut launcher = launcher(300_000);
-    let largest = launcher.find_max_batch(10_000, |items| work.prepare(0..items));
-    let largest = largest.unwrap().unwrap();
-    assert!((300..500).contains(&largest), "{largest}");
-    for (items, fits) in [(largest, true), (largest + 1, false)] {
-        launcher.clean_up();
-        let made = launcher.begin(work.prepare(0..items));
-        let made = made.and_then(|begun| launcher.finish(begun));
-        assert_eq!(made.is_ok(), fits, "{items} of {largest}");
-        if let Ok((answers, _)) = made {
-            work.check(0..items, &answers);
-        }
-    }
-}
-
-#[test]
 fn programs_are_loaded_anew_where_there_are_too_many() {
     if !is_there() {
         return;
