@@ -96,7 +96,7 @@ fn main() -> ExitCode {
             }
         }),
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
-        Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
+        Command::Kaggle(arguments) => kaggle::run(&root, arguments),
         Command::Walkthrough => walkthrough::run(&root),
         Command::Wheel(arguments) => wheel::run(&root, &arguments),
     });
