@@ -2,10 +2,11 @@
 //! `xtask/python/pack.py` packs them.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail};
 use serde::Serialize;
+
+use crate::python::{self, PYTHON};
 
 mod check;
 
@@ -75,33 +76,10 @@ fn engine(root: &Path, binary: Option<PathBuf>) -> Result<PathBuf> {
 
 fn pack(root: &Path, mut arguments: Arguments) -> Result<()> {
     arguments.out.get_or_insert(root.join("target/kaggle"));
-    python(root, "pack.py", [serde_json::to_string(&arguments)?])
-}
-
-/// Runs a script of `xtask/python`.
-fn python<S: AsRef<std::ffi::OsStr>>(
-    root: &Path,
-    script: &str,
-    arguments: impl IntoIterator<Item = S>,
-) -> Result<()> {
-    let mut python = Command::new("python3");
-    let script = root.join("xtask/python").join(script);
-    let status = python.arg(&script).args(arguments).status();
-    let status = status.context("python3 cannot be run")?;
-    ensure!(status.success(), "{} failed ({status})", script.display());
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_packer_s_own_tests_pass() {
-        // Without Python nothing can be packed either.
-        if Command::new("python3").arg("--version").output().is_ok() {
-            let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-            python(root, "test_pack.py", [""; 0]).unwrap();
-        }
-    }
+    python::run(
+        PYTHON,
+        root,
+        "pack.py",
+        [serde_json::to_string(&arguments)?],
+    )
 }

@@ -17,6 +17,7 @@ mod kaggle;
 mod lines;
 mod msrv;
 mod ptx;
+mod python;
 mod sanitize;
 mod walkthrough;
 mod wheel;
@@ -98,7 +99,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
         Command::Kaggle(arguments) => kaggle::run(&root, arguments),
         Command::Walkthrough => walkthrough::run(&root),
-        Command::Wheel(arguments) => wheel::run(&root, &arguments),
+        Command::Wheel(arguments) => wheel::run(&root, arguments),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,18 +5,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Result;
-use arc_dsl::Grid;
 use arc_tasks::{Pair, builtin};
 use serde_json::{Map, Value, json};
 
-use super::{Arguments, engine, pack, python};
+use super::{Arguments, engine, pack};
+use crate::python::{self, PYTHON};
 
 /// Runs every scenario; returns the reason if that is impossible here.
 pub(crate) fn check(root: &Path, binary: Option<PathBuf>) -> Result<Option<String>> {
     if !cfg!(unix) {
         return Ok(Some("it is for Unix".to_owned()));
     }
-    let version = Command::new("python3").arg("--version").output();
+    let version = Command::new(PYTHON).arg("--version").output();
     if !version.is_ok_and(|version| version.status.success()) {
         return Ok(Some("there is no Python 3".to_owned()));
     }
@@ -55,11 +55,8 @@ pub(crate) fn check(root: &Path, binary: Option<PathBuf>) -> Result<Option<Strin
 
 /// Built-in tasks, which are generated from the built-in programs.
 fn tasks() -> Value {
-    let rows = |grid: &Grid| json!(grid.rows().collect::<Vec<_>>());
-    let pairs = |pairs: &[Pair]| -> Value {
-        let pair = |pair: &Pair| json!({"input": rows(&pair.input), "output": pair.output.as_ref().map(rows)});
-        pairs.iter().map(pair).collect()
-    };
+    let pair = |pair: &Pair| json!({"input": *pair.input, "output": pair.output});
+    let pairs = |pairs: &[Pair]| pairs.iter().map(pair).collect::<Value>();
     let tasks = builtin::all().iter().map(|program| {
         let task = program.task(1, 4, 2, 12);
         let of_task = json!({"train": pairs(&task.train), "test": pairs(&task.test)});
