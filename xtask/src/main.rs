@@ -19,7 +19,6 @@ mod msrv;
 mod ptx;
 mod python;
 mod sanitize;
-mod walkthrough;
 mod wheel;
 
 /// The project's own commands.
@@ -98,7 +97,7 @@ fn main() -> ExitCode {
         }),
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
         Command::Kaggle(arguments) => kaggle::run(&root, arguments),
-        Command::Walkthrough => walkthrough::run(&root),
+        Command::Walkthrough => python::run(python::PYTHON, &root, "walkthrough.py", [&root]),
         Command::Wheel(arguments) => wheel::run(&root, arguments),
     });
     match result {

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
+/// The Python of all scripts but those that need a certain one.
 pub(crate) const PYTHON: &str = "python3";
 
 /// Runs a script by this Python; it prints why it fails.
@@ -23,16 +24,35 @@ pub(crate) fn run<S: AsRef<OsStr>>(
     Ok(())
 }
 
+/// Whether there is one.
+pub(crate) fn is_there() -> bool {
+    let version = Command::new(PYTHON).arg("--version").output();
+    version.is_ok_and(|version| version.status.success())
+}
+
+/// What a script has written to this file: why it has done nothing, if so.
+pub(crate) fn told(file: &Path) -> Result<Option<String>> {
+    let reason = std::fs::read_to_string(file)?;
+    Ok(Some(reason).filter(|reason| !reason.is_empty()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SCRIPTS: [&str; 4] = [
+        "test_pack.py",
+        "test_ptx.py",
+        "test_walkthrough.py",
+        "test_wheel.py",
+    ];
+
     #[test]
     fn the_scripts_own_tests_pass() {
-        // Without Python nothing can be packed or built either.
-        if Command::new(PYTHON).arg("--version").output().is_ok() {
+        // Without Python none of them can be run.
+        if is_there() {
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-            for tests in ["test_pack.py", "test_wheel.py"] {
+            for tests in SCRIPTS {
                 run(PYTHON, root, tests, [""; 0]).unwrap();
             }
         }

@@ -1,6 +1,5 @@
 //! `wheel`: builds the Python package and tests it in separate environments, by `xtask/python/wheel.py`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -63,46 +62,33 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
 }
 
 fn build_and_test(root: &Path, mut arguments: Arguments) -> Result<Option<String>> {
-    let python = match &arguments.python {
-        Some(given) => {
-            let found = version(given);
-            let (major, minor) =
-                found.with_context(|| format!("{} is no Python", given.display()))?;
-            if (major, minor) < LEAST_PYTHON {
-                let reason = format!("Python {major}.{minor}: 3.11 or later is needed");
-                return Ok(Some(reason));
-            }
-            given.clone()
-        }
-        None => match newest() {
-            Some(newest) => newest.into(),
-            None => {
-                let reason = "there is no Python of 3.11 or later with venv and pip";
-                return Ok(Some(reason.to_owned()));
-            }
-        },
+    let python = arguments.python.clone().or_else(newest);
+    let Some(python) = python else {
+        let reason = "there is no Python of 3.11 or later with venv and pip";
+        return Ok(Some(reason.to_owned()));
     };
+    let found = version(&python).with_context(|| format!("{} is no Python", python.display()));
+    let (major, minor) = found?;
+    if (major, minor) < LEAST_PYTHON {
+        return Ok(Some(format!(
+            "Python {major}.{minor}: 3.11 or later is needed"
+        )));
+    }
     let told = tempfile::NamedTempFile::new()?;
     (arguments.root, arguments.told) = (root.to_owned(), told.path().to_owned());
     let options = serde_json::to_string(&arguments)?;
     crate::python::run(&python, root, "wheel.py", [options])?;
-    Ok(Some(fs::read_to_string(told.path())?).filter(|reason| !reason.is_empty()))
+    crate::python::told(told.path())
 }
 
-/// The name of the newest Python that is supported.
-fn newest() -> Option<&'static str> {
-    let names = [
-        "python3",
-        "python",
-        "python3.15",
-        "python3.14",
-        "python3.13",
-        "python3.12",
-        "python3.11",
-    ];
-    let found = names.map(|name| (version(Path::new(name)), name));
-    let newest = found.into_iter().max_by_key(|(version, _)| *version)?;
-    (newest.0 >= Some(LEAST_PYTHON)).then_some(newest.1)
+/// The newest Python that is supported.
+fn newest() -> Option<PathBuf> {
+    let others = (11..=15).map(|minor| format!("python3.{minor}"));
+    let names = ["python3", "python"].map(str::to_owned).into_iter();
+    let found = names.chain(others).map(PathBuf::from);
+    let found = found.filter_map(|name| Some((version(&name)?, name)));
+    let newest = found.max_by_key(|(version, _)| *version);
+    Some(newest.filter(|(version, _)| *version >= LEAST_PYTHON)?.1)
 }
 
 /// The version of a Python that can create environments.

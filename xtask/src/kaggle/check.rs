@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Result;
 use arc_tasks::{Pair, builtin};
@@ -16,8 +15,7 @@ pub(crate) fn check(root: &Path, binary: Option<PathBuf>) -> Result<Option<Strin
     if !cfg!(unix) {
         return Ok(Some("it is for Unix".to_owned()));
     }
-    let version = Command::new(PYTHON).arg("--version").output();
-    if !version.is_ok_and(|version| version.status.success()) {
+    if !python::is_there() {
         return Ok(Some("there is no Python 3".to_owned()));
     }
     let engine = std::path::absolute(engine(root, binary)?)?;
@@ -45,12 +43,8 @@ pub(crate) fn check(root: &Path, binary: Option<PathBuf>) -> Result<Option<Strin
         licences: Vec::new(),
     };
     pack(root, arguments)?;
-    python(
-        root,
-        "kaggle.py",
-        [path("packed"), engine, path("tasks.json")],
-    )?;
-    Ok(None)
+    let arguments = [path("packed"), engine, path("tasks.json")];
+    python::run(PYTHON, root, "kaggle.py", arguments).map(|()| None)
 }
 
 /// Built-in tasks, which are generated from the built-in programs.
