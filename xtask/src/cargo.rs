@@ -48,10 +48,6 @@ pub(crate) fn has_cpp_compiler() -> bool {
 pub(crate) fn bench(root: &Path, profile: &str, arguments: &[String]) -> Result<()> {
     let line = format!("run --profile {profile} --package mega-batch-cli -- bench");
     let mut all = words(&line);
-    let commit = commit(root);
-    if let Some(commit) = &commit {
-        all.extend(["--commit", commit]);
-    }
     all.extend(arguments.iter().map(String::as_str));
     cargo(root, &all, &[])
 }
@@ -113,18 +109,6 @@ pub(crate) fn metadata(root: &Path, arguments: &[&str]) -> Result<Value> {
     let status = output.status;
     ensure!(status.success(), "`cargo metadata` failed ({status})");
     serde_json::from_slice(&output.stdout).context("`cargo metadata` gave no JSON")
-}
-
-/// The checked-out commit, marked if files differ from it; `None` outside a checkout.
-fn commit(root: &Path) -> Option<String> {
-    let git = Command::new("git")
-        .args(words("describe --always --abbrev=12 --dirty --exclude=*"))
-        .current_dir(root)
-        .output()
-        .ok()
-        .filter(|output| output.status.success())?;
-    let commit = String::from_utf8(git.stdout).ok()?;
-    Some(commit.trim().to_owned())
 }
 
 /// Cargo, the one that runs this command if one does.

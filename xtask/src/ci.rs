@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::cargo::{CHECKED, cargo, test, words};
+use crate::python::{self, PYTHON};
 
 /// Runs all checks. The tests run late, so that their summary is near the end.
 pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
@@ -53,10 +54,13 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
     stages.run("tests", || test(root).map(is_done))?;
     stages.run("packages of the crates", || package(root, all).map(is_done))?;
     stages.run("walkthrough", || {
-        if all {
-            return crate::walkthrough::run(root).map(is_done);
-        }
-        let reason = "--all follows the pages; the tests check that each block has its place";
+        let reason = match (all, python::is_there()) {
+            (true, true) => {
+                return python::run(PYTHON, root, "walkthrough.py", [root]).map(is_done);
+            }
+            (true, false) => "there is no Python 3",
+            _ => "--all follows the pages; the tests check that each block has its place",
+        };
         Ok(Some(reason.to_owned()))
     })?;
     stages.run("the notebook for Kaggle", || {

@@ -17,8 +17,8 @@ mod kaggle;
 mod lines;
 mod msrv;
 mod ptx;
+mod python;
 mod sanitize;
-mod walkthrough;
 mod wheel;
 
 /// The project's own commands.
@@ -96,9 +96,9 @@ fn main() -> ExitCode {
             }
         }),
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
-        Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
-        Command::Walkthrough => walkthrough::run(&root),
-        Command::Wheel(arguments) => wheel::run(&root, &arguments),
+        Command::Kaggle(arguments) => kaggle::run(&root, arguments),
+        Command::Walkthrough => python::run(python::PYTHON, &root, "walkthrough.py", [&root]),
+        Command::Wheel(arguments) => wheel::run(&root, arguments),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,38 +1,17 @@
-//! `ptx`: compiles the kernels to PTX, which is committed and embedded, so that a build needs only Rust.
-//!
-//! One PTX for compute capability 6.0 serves every newer GPU: the driver compiles it when it loads it. The compiler
-//! is pinned, since a newer one writes a newer version of PTX, which older drivers reject, and since only the same
-//! compiler produces the same bytes.
+//! `ptx`: compiles the kernels to PTX, by `xtask/python/ptx.py`, and counts what it executes.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail};
+use serde_json::json;
 
 use crate::cargo::{cargo, words};
+use crate::python::{self, PYTHON};
 
 pub(crate) mod count;
-mod nvrtc;
-mod ptxas;
-mod switches;
-mod wheels;
 
-use nvrtc::Nvrtc;
-
-/// The folder of the kernels, against which their includes are resolved.
+/// The folder of the kernels.
 pub(crate) const KERNELS: &str = "kernels";
-
-/// The source that includes all others.
-const SOURCE: &str = "kernels/programs.cu";
-
-/// The compiled PTX.
-const IMAGE: &str = "kernels/ptx/programs.ptx";
-
-/// The oldest supported GPUs. CUDA 13 no longer compiles for them.
-const ARCHITECTURE: &str = "compute_60";
-
-/// The language standard of the kernels.
-const STANDARD: &str = "c++17";
 
 /// Arguments of `ptx`.
 #[derive(Debug, clap::Args)]
@@ -71,23 +50,25 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
             .zip(arguments.tasks.as_deref());
         return count::run(root, arguments.check, others);
     }
-    if arguments.check {
-        let (nvrtc, nvcc) = tools(root)?;
-        return check(root, &nvrtc, &nvcc);
+    match compile(root, arguments.check, arguments.nvcc.as_deref())? {
+        None => Ok(()),
+        Some(reason) => bail!("{reason}"),
     }
-    let image = match &arguments.nvcc {
-        Some(nvcc) => nvcc_compile(root, nvcc)?,
-        None => compile(root, &wheels::NVRTC.fetch(root)?)?,
-    };
-    let path = root.join(IMAGE);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+}
+
+/// Checks the committed PTX if the tools are available; otherwise returns why they are not.
+pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
+    compile(root, true, None)
+}
+
+fn compile(root: &Path, check: bool, nvcc: Option<&Path>) -> Result<Option<String>> {
+    let told = tempfile::NamedTempFile::new()?;
+    let options = json!({"root": root, "check": check, "nvcc": nvcc, "told": told.path()});
+    if !python::is_there() {
+        return Ok(Some("there is no Python 3".to_owned()));
     }
-    let changed = committed(root) != image;
-    std::fs::write(&path, &image).with_context(|| path.display().to_string())?;
-    let state = if changed { "written" } else { "unchanged" };
-    println!("{IMAGE}: {state}, {} bytes", image.len());
-    Ok(())
+    python::run(PYTHON, root, "ptx.py", [options.to_string()])?;
+    python::told(told.path())
 }
 
 /// Mutants take minutes, even with optimisations.
@@ -96,124 +77,4 @@ fn mutate(root: &Path, numbers: &[u64]) -> Result<()> {
     let mut arguments = words("run --release --package arc-check --example mutants --");
     arguments.extend(numbers.iter().map(String::as_str));
     cargo(root, &arguments, &[])
-}
-
-/// Checks if the tools are available; otherwise returns why they are not.
-pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
-    match tools(root) {
-        Ok((nvrtc, nvcc)) => check(root, &nvrtc, &nvcc).map(|()| None),
-        Err(error) => Ok(Some(format!("{error:#}"))),
-    }
-}
-
-/// The folders of the unpacked compiler and assembler.
-fn tools(root: &Path) -> Result<(PathBuf, PathBuf)> {
-    Ok((wheels::NVRTC.fetch(root)?, wheels::NVCC.fetch(root)?))
-}
-
-/// Fails if the committed PTX is not what its sources give, or does not assemble for some GPU without warnings.
-fn check(root: &Path, nvrtc: &Path, nvcc: &Path) -> Result<()> {
-    let image = compile(root, nvrtc)?;
-    if let Some(difference) = difference(&committed(root), &image) {
-        bail!("{IMAGE} is out of date ({difference}): run `cargo xtask ptx`");
-    }
-    let warnings = ptxas::warnings(nvcc, &root.join(IMAGE))?;
-    ensure!(
-        warnings.is_empty(),
-        "{IMAGE} assembles, but\n  {}",
-        warnings.join("\n  ")
-    );
-    Ok(())
-}
-
-/// The committed PTX; empty if there is none.
-fn committed(root: &Path) -> String {
-    std::fs::read_to_string(root.join(IMAGE))
-        .unwrap_or_default()
-        .replace("\r\n", "\n")
-}
-
-/// The PTX of the pinned compiler, unpacked in `folder`.
-fn compile(root: &Path, folder: &Path) -> Result<String> {
-    let source = root.join(SOURCE);
-    let text = std::fs::read_to_string(&source).with_context(|| source.display().to_string())?;
-    // The compiler reads the headers itself. Names relative to the root do not depend on this machine.
-    std::env::set_current_dir(root).with_context(|| root.display().to_string())?;
-    let image = Nvrtc::open(folder)?.compile(SOURCE, &text, &options())?;
-    switches::tabulate(&image)
-}
-
-/// The options that NVRTC and nvcc have in common.
-fn options() -> [String; 3] {
-    [
-        format!("--gpu-architecture={ARCHITECTURE}"),
-        format!("--std={STANDARD}"),
-        format!("--include-path={KERNELS}"),
-    ]
-}
-
-/// The PTX of the user's own nvcc.
-fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("programs.ptx");
-    let output = Command::new(nvcc)
-        .args(["--ptx", "--Werror=all-warnings"])
-        .args(options())
-        .arg(SOURCE)
-        .arg("--output-file")
-        .arg(&path)
-        .current_dir(root)
-        .output()
-        .with_context(|| format!("{} cannot be run", nvcc.display()))?;
-    let log = [output.stdout, output.stderr].concat();
-    let log = String::from_utf8_lossy(&log);
-    ensure!(
-        output.status.success(),
-        "{} failed ({}):\n{log}",
-        nvcc.display(),
-        output.status
-    );
-    let image = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    switches::tabulate(&image)
-}
-
-/// The first difference of two texts; `None` if they are equal.
-fn difference(found: &str, expected: &str) -> Option<String> {
-    if found == expected {
-        return None;
-    }
-    if found.is_empty() {
-        return Some("there is none".to_owned());
-    }
-    let (mut ours, mut theirs) = (found.lines(), expected.lines());
-    let mut line = 1;
-    loop {
-        match (ours.next(), theirs.next()) {
-            (Some(a), Some(b)) if a == b => line += 1,
-            (None, None) => return Some("its last line has another end".to_owned()),
-            (a, b) => {
-                let shown = |text: Option<&str>| text.map_or("the end", str::trim).to_owned();
-                return Some(format!(
-                    "line {line}: `{}`, expected `{}`",
-                    shown(a),
-                    shown(b)
-                ));
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_difference_names_its_first_line() {
-        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
-        let shown = |found, expected| difference(found, expected).unwrap();
-        assert_eq!(shown("", "a\n"), "there is none");
-        assert_eq!(shown("a\n\tb\n", "a\n\tc\n"), "line 2: `b`, expected `c`");
-        assert_eq!(shown("a\n", "a\nb\n"), "line 2: `the end`, expected `b`");
-        assert_eq!(shown("a", "a\n"), "its last line has another end");
-    }
 }

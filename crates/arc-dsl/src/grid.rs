@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize, Serializer};
+
 use crate::error::{ErrorKind, EvalResult};
 use crate::literal::write_tuple;
 use crate::patch::Loc;
@@ -24,7 +26,8 @@ pub const COLOUR_RANGE: std::ops::RangeInclusive<i32> = i8::MIN as i32..=i8::MAX
 /// assert_eq!(grid.to_string(), "((0, 1, 2), (3, 4, 5))");
 /// # Ok::<(), arc_dsl::GridError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(try_from = "Vec<Vec<i8>>")]
 pub struct Grid {
     height: usize,
     width: usize,
@@ -57,6 +60,24 @@ pub enum GridError {
         /// Its column, counted from 0.
         column: usize,
     },
+}
+
+/// In the formats of serde a grid is the list of its rows.
+impl Serialize for Grid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows())
+    }
+}
+
+impl TryFrom<Vec<Vec<i8>>> for Grid {
+    type Error = GridError;
+
+    fn try_from(rows: Vec<Vec<i8>>) -> Result<Self, GridError> {
+        let widened = rows
+            .iter()
+            .map(|row| row.iter().map(|&cell| cell.into()).collect());
+        Self::from_rows(&widened.collect::<Vec<Vec<i32>>>())
+    }
 }
 
 impl Grid {

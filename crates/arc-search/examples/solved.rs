@@ -302,8 +302,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         times.last().unwrap_or(&0.0),
         sum(|found| found.counts.calls) as f64 / 1e6,
         sum(|found| found.counts.evaluations) as f64 / 1e6,
-        sum(|found| found.counts.nodes as u64),
-        sum(|found| found.counts.pieces as u64),
+        sum(|found| found.counts.nodes),
+        sum(|found| found.counts.pieces),
     );
     Ok(())
 }

@@ -205,7 +205,7 @@ impl Context<'_> {
             // If the enumeration reached this grid by a call too, the attempt shows that call, since the program
             // contains it; a rule may be longer.
             (Some(rule), Layer::All(node)) if !enumeration.has_called(node) => LayerText {
-                part: "rule",
+                part: "rule".into(),
                 expression: rule.clone(),
                 colour: None,
                 paints,

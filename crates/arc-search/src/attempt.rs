@@ -3,6 +3,8 @@
 use arc_cpu::batt::{Batt, NodeId};
 use arc_dsl::{BuildError, Grid, Operand, Primitive, Program, ProgramBuilder, Value};
 use arc_text::parse_functions;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::colours::Normalisation;
@@ -40,11 +42,11 @@ pub struct Attempt {
 }
 
 /// A layer as text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerText {
     /// The part that is painted: `all` of a grid, its `shown` or `hidden` cells, an `object`, locations that are
     /// `filled`, or the whole result of a `rule`.
-    pub part: &'static str,
+    pub part: Cow<'static, str>,
     /// The value that is painted, or the rule in words.
     pub expression: String,
     /// The colour of filled locations.
@@ -83,7 +85,7 @@ impl Layer {
             Layer::Filled(locs, colour) => ("filled", locs, Some(colour)),
         };
         LayerText {
-            part,
+            part: part.into(),
             expression: enumeration.expression(node, MOST_LETTERS),
             colour: colour.map(|colour| enumeration.expression(colour, MOST_LETTERS)),
             paints,
@@ -320,13 +322,13 @@ mod tests {
         let paints = vec![grid(&[[4, -1]])];
         let text = Layer::Filled(locs, colour).describe(&enumeration, paints.clone());
         let expected = LayerText {
-            part: "filled",
+            part: "filled".into(),
             expression: "ofcolor(I, 1)".to_owned(),
             colour: Some("4".to_owned()),
             paints: paints.clone(),
         };
         assert_eq!(text, expected);
         let text = Layer::Object(locs).describe(&enumeration, paints);
-        assert_eq!((text.part, text.colour), ("object", None));
+        assert_eq!((&*text.part, text.colour), ("object", None));
     }
 }

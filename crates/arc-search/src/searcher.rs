@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
 use arc_dsl::Grid;
 use arc_tasks::{Pair, Task};
+use serde::{Deserialize, Serialize};
 
 use crate::answer::{Context, DistinctAnswers};
 use crate::attempt::Attempt;
@@ -22,39 +23,33 @@ use crate::rules::objects::Objects;
 use crate::size::{self, KnownSize, Prediction};
 
 /// The work that a search did for a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SearchCounts {
     /// How often the task was searched: once, or again with its original colours and with 0 for the most common one;
     /// 0 if the sizes of its outputs could not be predicted.
     pub passes: u32,
     /// Values that were kept.
-    pub nodes: usize,
-    /// The cost that the enumeration reached.
-    pub cost: u8,
+    pub nodes: u64,
     /// Calls that were tried.
     pub calls: u64,
     /// Calls, counted once per input.
     pub evaluations: u64,
     /// Pieces that can be painted.
-    pub pieces: usize,
+    pub pieces: u64,
     /// Stacks and rules that are right on at least one train pair.
-    pub stacks: usize,
-    /// Memory of the values in bytes.
-    pub bytes: usize,
+    pub stacks: u64,
 }
 
 impl SearchCounts {
-    /// Adds the work of another pass: sums, but the maximum of costs and memory.
+    /// Adds the work of another pass.
     fn add(&mut self, other: &Self) {
         *self = Self {
             passes: self.passes + other.passes,
             nodes: self.nodes + other.nodes,
-            cost: self.cost.max(other.cost),
             calls: self.calls + other.calls,
             evaluations: self.evaluations + other.evaluations,
             pieces: self.pieces + other.pieces,
             stacks: self.stacks + other.stacks,
-            bytes: self.bytes.max(other.bytes),
         };
     }
 }
@@ -71,6 +66,8 @@ pub struct Found {
     pub renamed: bool,
     /// The work that was done.
     pub counts: SearchCounts,
+    /// Memory of the values in bytes, of the pass that had most.
+    pub bytes: u64,
     /// Why the enumeration ended.
     pub stopped: Option<Stopped>,
     /// The size of the output of each test pair, if it was predicted.
@@ -308,14 +305,13 @@ impl Searcher {
         let counts = scene.batt.counts();
         found.counts.add(&SearchCounts {
             passes: u32::from(enumerates),
-            nodes: usize::from(enumerates) * enumeration.counts().0,
-            cost: enumeration.cost(),
+            nodes: u64::from(enumerates) * enumeration.counts().0 as u64,
             calls: counts.calls - before.calls,
             evaluations: counts.evaluations - before.evaluations,
-            pieces: scene.pieces,
-            stacks: proposals.len(),
-            bytes: scene.batt.bytes(),
+            pieces: scene.pieces as u64,
+            stacks: proposals.len() as u64,
         });
+        found.bytes = found.bytes.max(scene.batt.bytes() as u64);
         let made = Context {
             scene: &scene,
             normalisation,

@@ -4,7 +4,6 @@ pub(crate) mod attempts;
 pub(crate) mod escape;
 pub(crate) mod json;
 pub(crate) mod outcome;
-pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod sink;
 pub(crate) mod submission;

@@ -100,7 +100,8 @@ pub(super) fn answer(mut command: Command, until: Instant) -> Result<String, Str
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
 

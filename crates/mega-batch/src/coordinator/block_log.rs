@@ -31,7 +31,7 @@ const MOST_BYTES: u32 = 1 << 30;
 const MOST_HEADER: u64 = 1 << 16;
 
 /// The version of the block format.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// What must agree for a log to be resumed: everything that its entries depend on.
 pub(crate) trait Identity: Serialize + DeserializeOwned {

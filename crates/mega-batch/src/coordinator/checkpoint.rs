@@ -1,5 +1,6 @@
 //! The checkpoint of a run: its results as they come, from which a later run continues.
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
@@ -161,14 +162,10 @@ pub(crate) struct CheckpointEntry(Option<Evaluated>);
 #[derive(Debug, Serialize, Deserialize)]
 struct Evaluated {
     outcome: Outcome,
-    output: Option<Cells>,
+    output: Option<Grid>,
     score: Option<Score>,
     nanoseconds: u64,
 }
-
-/// A grid: its height, its width and its cells.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Cells(u32, u32, Vec<i8>);
 
 impl CheckpointEntry {
     /// The entry for a result; `None` means that the evaluation is left out.
@@ -177,44 +174,23 @@ impl CheckpointEntry {
             let grid = result.output.as_ref().and_then(Value::as_grid);
             Evaluated {
                 outcome: result.outcome.clone(),
-                output: grid.as_deref().map(Cells::of),
+                output: grid.map(Cow::into_owned),
                 score: result.score,
                 nanoseconds: u64::try_from(result.time.as_nanos()).unwrap_or(u64::MAX),
             }
         }))
     }
 
-    /// The result, for this pair; `Some(None)` if the evaluation was left out, `None` if the entry contains an
-    /// invalid grid.
-    pub(crate) fn result(self, pair: PairId) -> Option<Known> {
-        let Some(made) = self.0 else {
-            return Some(None);
-        };
-        Some(Some(PairResult {
+    /// The result, for this pair.
+    pub(crate) fn result(self, pair: PairId) -> Known {
+        self.0.map(|made| PairResult {
             pair,
             outcome: made.outcome,
-            output: match made.output {
-                Some(cells) => Some(cells.grid()?.into()),
-                None => None,
-            },
+            output: made.output.map(Value::from),
             score: made.score,
             time: Duration::from_nanos(made.nanoseconds),
             evaluated_by: None,
-        }))
-    }
-}
-
-impl Cells {
-    pub(crate) fn of(grid: &Grid) -> Self {
-        let (height, width) = (grid.height() as u32, grid.width() as u32);
-        Self(height, width, grid.cells().to_vec())
-    }
-
-    /// `None` if the number of cells does not match.
-    pub(crate) fn grid(self) -> Option<Grid> {
-        let Self(height, width, cells) = self;
-        let (height, width) = (height as usize, width as usize);
-        (cells.len() == height.checked_mul(width)?).then(|| Grid::from_cells(height, width, cells))
+        })
     }
 }
 
@@ -241,7 +217,7 @@ impl<'a> Recorded<'a> {
         let entry: CheckpointEntry = self.blocks.read()?;
         let (job, pair) = self.place.next(&self.batch).ok_or_else(changed)?;
         let (id, _) = self.batch.task(self.batch.job(job)).pair_at(pair);
-        entry.result(id).ok_or_else(changed)
+        Ok(entry.result(id))
     }
 }
 

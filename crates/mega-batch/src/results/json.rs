@@ -12,7 +12,6 @@ use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
 use crate::results::attempts::TaskDetails;
 use crate::results::outcome::PairResult;
-use crate::results::rows::Rows;
 use crate::results::sink::Sink;
 use crate::results::summary::{SplitCounts, Summary};
 use crate::run::backend::Backends;
@@ -160,7 +159,7 @@ struct PairEntry<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<Rows<&'a Grid>>,
+    output: Option<&'a Grid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cells_right: Option<u32>,
 }
@@ -299,7 +298,7 @@ impl Sink for JsonReport<'_> {
             index: result.pair.index,
             outcome: result.outcome.name(),
             error: error.as_deref(),
-            output: output.as_deref().map(Rows),
+            output: output.as_deref(),
             cells_right: result.score.map(|score| score.cells_right),
         };
         Ok(serde_json::to_writer(&mut self.results, &entry)?)

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::inputs::InputError;
 use crate::results::attempts::Attempts;
-use crate::results::rows::Rows;
 
 mod csv;
 mod submitted;
@@ -29,8 +28,8 @@ pub struct Submission {
 
 #[derive(Serialize)]
 struct Written<'a> {
-    attempt_1: Rows<&'a Grid>,
-    attempt_2: Rows<&'a Grid>,
+    attempt_1: &'a Grid,
+    attempt_2: &'a Grid,
 }
 
 impl Submission {
@@ -50,8 +49,8 @@ impl Submission {
             serde_json::to_writer(&mut *out, id)?;
             out.write_all(b":")?;
             let attempts = attempts.iter().map(|[first, second]| Written {
-                attempt_1: Rows(first),
-                attempt_2: Rows(second),
+                attempt_1: first,
+                attempt_2: second,
             });
             serde_json::to_writer(&mut *out, &attempts.collect::<Vec<_>>())?;
         }

@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::identity::language_hash;
 use super::{SearchOptions, SearchState, SearchSummary, SearchTotals, Searched};
 use crate::inputs::InputError;
-use crate::results::rows::Rows;
 use crate::{DOCUMENT_SCHEMA, VERSION};
 
 /// The contents of the document: a search and its results.
@@ -91,14 +90,14 @@ struct TaskEntry<'a> {
 
 #[derive(Serialize)]
 struct PairEntry<'a> {
-    input: Rows<&'a Grid>,
-    output: Option<Rows<&'a Grid>>,
+    input: &'a Grid,
+    output: Option<&'a Grid>,
 }
 
 fn entries(pairs: &[Pair]) -> Vec<PairEntry<'_>> {
     let entries = pairs.iter().map(|pair| PairEntry {
-        input: Rows(&pair.input),
-        output: pair.output.as_ref().map(Rows),
+        input: &pair.input,
+        output: pair.output.as_ref(),
     });
     entries.collect()
 }

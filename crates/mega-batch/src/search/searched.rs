@@ -1,6 +1,8 @@
 //! [`Searched`]: the result of a search for a task, as stored in checkpoints and documents.
 
 use arc_dsl::Grid;
+pub use arc_search::SearchCounts;
+pub use arc_search::attempt::LayerText as FoundLayer;
 pub use arc_search::enumerate::Stopped as SearchEnd;
 use arc_search::{Attempt, Found};
 use arc_tasks::Task;
@@ -32,24 +34,6 @@ pub struct Searched {
     pub bytes: u64,
 }
 
-/// The work that was done for a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SearchCounts {
-    /// How often the task was searched: once; or with colours renamed, then unchanged, then with 0 for the most
-    /// common one; never if the size of its outputs could not be predicted.
-    pub passes: u32,
-    /// Values that were kept.
-    pub nodes: u64,
-    /// Calls that were tried.
-    pub calls: u64,
-    /// Evaluations of calls, one for each input.
-    pub evaluations: u64,
-    /// What can be painted.
-    pub pieces: u64,
-    /// Stacks that are right on a train pair.
-    pub stacks: u64,
-}
-
 /// An attempt, like [`arc_search::Attempt`], with its program as text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundAttempt {
@@ -68,22 +52,7 @@ pub struct FoundAttempt {
     /// The program; its name ends in the id of the task, with `_` in place of characters that names cannot contain.
     pub program: String,
     /// The output for each test pair.
-    #[serde(with = "grids")]
     pub outputs: Vec<Grid>,
-}
-
-/// A layer of an attempt, like [`arc_search::attempt::LayerText`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FoundLayer {
-    /// Which part of the value is painted.
-    pub part: String,
-    /// What is painted, as an expression of the language's operations.
-    pub expression: String,
-    /// The colour in which locations are filled.
-    pub colour: Option<String>,
-    /// What it paints in the output of each test pair; -1 for cells where it is not visible.
-    #[serde(with = "grids")]
-    pub paints: Vec<Grid>,
 }
 
 /// The kind of an attempt.
@@ -121,28 +90,21 @@ impl Searched {
             stopped,
             sizes,
             renamed,
+            bytes,
         } = found;
-        let number = |number: usize| number as u64;
         let attempts = attempts.into_iter().enumerate();
         Self {
             failure: None,
             stopped,
             renamed,
-            counts: SearchCounts {
-                passes: counts.passes,
-                nodes: number(counts.nodes),
-                calls: counts.calls,
-                evaluations: counts.evaluations,
-                pieces: number(counts.pieces),
-                stacks: number(counts.stacks),
-            },
+            counts,
             sizes,
             attempts: attempts
                 .map(|(rank, attempt)| FoundAttempt::of(attempt, &program_name(rank, &task.id)))
                 .collect(),
             answers,
             seconds: 0.0,
-            bytes: number(counts.bytes),
+            bytes,
         }
     }
 
@@ -194,12 +156,6 @@ impl Searched {
 
 impl FoundAttempt {
     fn of(attempt: Attempt, name: &str) -> Self {
-        let layers = attempt.layers.into_iter().map(|layer| FoundLayer {
-            part: layer.part.to_owned(),
-            expression: layer.expression,
-            colour: layer.colour,
-            paints: layer.paints,
-        });
         Self {
             fits: attempt.fits,
             score: attempt.score,
@@ -210,7 +166,7 @@ impl FoundAttempt {
                 .iter()
                 .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
                 .collect(),
-            layers: layers.collect(),
+            layers: attempt.layers,
             program: attempt.program.with_name(name.to_owned()).to_string(),
             outputs: attempt.outputs,
         }
@@ -239,41 +195,5 @@ pub fn program_name(rank: usize, id: &str) -> String {
         1 => format!("second_{id}"),
         2 => format!("third_{id}"),
         _ => format!("attempt{}_{id}", rank + 1),
-    }
-}
-
-/// Grids as lists of their rows.
-mod grids {
-    use std::collections::HashSet;
-
-    use arc_dsl::Grid;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::results::rows::Rows;
-
-    pub(super) fn serialize<S: Serializer>(
-        grids: &[Grid],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(grids.iter().map(Rows))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<Grid>, D::Error> {
-        let grids = Vec::<Vec<Vec<i8>>>::deserialize(deserializer)?;
-        let grid = |rows: Vec<Vec<i8>>| {
-            let widths: HashSet<_> = rows.iter().map(Vec::len).collect();
-            match widths.len() {
-                0 => Ok(Grid::from_cells(0, 0, Vec::new())),
-                1 => {
-                    let (height, width) = (rows.len(), rows[0].len());
-                    Ok(Grid::from_cells(height, width, rows.concat()))
-                }
-                _ => Err(D::Error::custom("rows of several lengths")),
-            }
-        };
-        grids.into_iter().map(grid).collect()
     }
 }

@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::{Attempts, Behaviour};
 use crate::batch::options::{Backend, Merging, Mode, Options};
 use crate::batch::{Batch, Job};
-use crate::results::rows::Rows;
 use crate::results::summary::{Summary, TaskState};
 use crate::run::runner::Runner;
 
@@ -31,14 +30,14 @@ pub struct TaskDetails {
     train: Vec<PairDetails>,
     test: Vec<PairDetails>,
     best: Vec<BehaviourDetails>,
-    attempts: Vec<[Rows<Grid>; 2]>,
+    attempts: Vec<[Grid; 2]>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 struct PairDetails {
-    input: Rows<Grid>,
+    input: Grid,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<Rows<Grid>>,
+    output: Option<Grid>,
 }
 
 /// Candidates with the same outputs.
@@ -52,8 +51,8 @@ struct BehaviourDetails {
     train_right: u32,
     train_cells_right: u32,
     train_cells: usize,
-    train: Vec<Option<Rows<Grid>>>,
-    test: Vec<Option<Rows<Grid>>>,
+    train: Vec<Option<Grid>>,
+    test: Vec<Option<Grid>>,
 }
 
 impl TaskDetails {
@@ -91,8 +90,8 @@ impl TaskDetails {
                     train_right: it.train_right,
                     train_cells_right: it.train_cells_right,
                     train_cells,
-                    train: rows(train),
-                    test: rows(it.tests.clone()),
+                    train,
+                    test: it.tests.clone(),
                 }
             });
             let submitted = attempts.of_task(at).into_iter().zip(task.test_places());
@@ -106,7 +105,7 @@ impl TaskDetails {
                 train: task.train.iter().map(pair_details).collect(),
                 test: task.test.iter().map(pair_details).collect(),
                 best: best.collect(),
-                attempts: submitted.map(|pair| pair.map(Rows)).collect(),
+                attempts: submitted.collect(),
             }
         });
         Ok(details.collect())
@@ -115,13 +114,9 @@ impl TaskDetails {
 
 fn pair_details(pair: &arc_tasks::Pair) -> PairDetails {
     PairDetails {
-        input: Rows((*pair.input).clone()),
-        output: pair.output.clone().map(Rows),
+        input: (*pair.input).clone(),
+        output: pair.output.clone(),
     }
-}
-
-fn rows(grids: Outputs) -> Vec<Option<Rows<Grid>>> {
-    grids.into_iter().map(|it| it.map(Rows)).collect()
 }
 
 /// A candidate's outputs on the train pairs of its task.

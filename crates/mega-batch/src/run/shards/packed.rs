@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::VERSION;
 use crate::batch::{Batch, Job};
-use crate::coordinator::checkpoint::Cells;
 use crate::run::runner::Runner;
 use crate::run::shards::ShardResults;
 
@@ -59,7 +58,7 @@ struct PackedProgram {
     lines: Vec<u32>,
 }
 
-type PackedPair = (Cells, Option<Cells>);
+type PackedPair = (Grid, Option<Grid>);
 
 /// The train pairs, the test pairs, and the pairs of other splits with their names.
 #[derive(Debug, Serialize, Deserialize)]
@@ -128,7 +127,7 @@ impl PackedProgram {
 impl PackedTask {
     fn of(task: &Task) -> Self {
         let pack = |pairs: &[Pair]| {
-            let pair = |pair: &Pair| (Cells::of(&pair.input), pair.output.as_ref().map(Cells::of));
+            let pair = |pair: &Pair| ((*pair.input).clone(), pair.output.clone());
             pairs.iter().map(pair).collect()
         };
         let others = task.others.iter();
@@ -136,32 +135,24 @@ impl PackedTask {
         Self(pack(&task.train), pack(&task.test), others.collect())
     }
 
-    fn task(&self) -> Option<Task> {
-        let grid = |cells: &Cells| -> Option<Grid> { cells.clone().grid() };
-        let unpack = |pairs: &[PackedPair]| -> Option<Vec<Pair>> {
-            let pair = |(input, output): &PackedPair| {
-                let output = match output {
-                    Some(output) => Some(grid(output)?),
-                    None => None,
-                };
-                Some(Pair::new(grid(input)?, output))
-            };
-            pairs.iter().map(pair).collect()
+    /// Without an id, and without what only the submission needs: the process that read the tasks writes it.
+    fn task(&self) -> Task {
+        let unpack = |pairs: &[PackedPair]| {
+            let pairs = pairs.iter().cloned();
+            pairs
+                .map(|(input, output)| Pair::new(input, output))
+                .collect()
         };
-        Some(Task {
-            id: String::new(),
-            train: unpack(&self.0)?,
-            test: unpack(&self.1)?,
-            others: {
-                let others = self.2.iter().map(|(name, pairs)| {
-                    let (name, pairs) = (name.clone(), unpack(pairs)?);
-                    Some(OtherSplit { name, pairs })
-                });
-                others.collect::<Option<_>>()?
-            },
-            // The process that read the tasks writes the submissions.
-            tests_left_out: Vec::new(),
-        })
+        let others = self.2.iter().map(|(name, pairs)| OtherSplit {
+            name: name.clone(),
+            pairs: unpack(pairs),
+        });
+        Task {
+            train: unpack(&self.0),
+            test: unpack(&self.1),
+            others: others.collect(),
+            ..Task::default()
+        }
     }
 }
 
@@ -206,10 +197,7 @@ impl PackedBatch {
             return Err(PackedBatchError::Version(version.to_owned()));
         }
         let contents: Contents = postcard::from_bytes(bytes).map_err(bad)?;
-        let tasks = contents.tasks.iter().map(PackedTask::task);
-        let tasks = tasks
-            .collect::<Option<Vec<_>>>()
-            .ok_or(PackedBatchError::Bytes)?;
+        let tasks: Vec<Task> = contents.tasks.iter().map(PackedTask::task).collect();
         let (programs, ids) = (contents.programs.len(), tasks.len());
         let known =
             |(program, task): &(u32, u32)| (*program as usize) < programs && (*task as usize) < ids;
