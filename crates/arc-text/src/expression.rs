@@ -272,6 +272,27 @@ impl<'t> Lowering<'_, 't> {
             Callee::Primitive(primitive) => primitive.loop_function(),
             _ => None,
         };
+        if let (Callee::Primitive(primitive), Some(place)) = (callee, loop_function)
+            && let ([Argument { keyword: None, value: a }, Argument { keyword: None, value: b }], [_, _]) =
+                (given, primitive.parameters())
+            // Of no elements it is called with 0.
+            && !matches!(primitive, Primitive::Valmax | Primitive::Valmin)
+        {
+            let (function, container) = if place == 0 { (a, b) } else { (b, a) };
+            self.hashed_by(callee, place, function)?;
+            let container = self.argument(container)?;
+            let function = self.function_of_elements(function, &container)?;
+            let arguments = if place == 0 {
+                [function, container]
+            } else {
+                [container, function]
+            };
+            return Ok(Expression::Call {
+                callee,
+                arguments: arguments.into(),
+                token,
+            });
+        }
         let outer = self.is_only_called;
         for Argument { keyword, value } in given {
             let Some(keyword) = *keyword else {

@@ -78,15 +78,15 @@ impl<'t> Lowering<'_, 't> {
         name: Token<'t>,
         function: &Function<'t>,
     ) -> Result<LocalFunction<'t>> {
-        let element = self.element.take();
+        let element = std::mem::take(&mut self.element);
         let parameters = self.parameters(&function.parameters)?;
         let (mut used, mut own) = (Vec::new(), Vec::new());
         function.names(&mut |name| used.push(name));
         names_set(&function.body.statements, &mut |name| own.push(name));
         let is_own = |name: &str| own.iter().any(|it| it.text == name);
         let local = self.local(name, parameters, &used, Some(&own), |lowering| {
-            if function.parameters.len() == 1 {
-                lowering.typed(Operand::Slot(Slot::INPUT), element);
+            if let (Some(scope), [_]) = (&mut lowering.scope, &function.parameters[..]) {
+                scope.set_type(Slot::INPUT, element);
             }
             let output = lowering.body(&function.body)?;
             output.ok_or_else(|| {
@@ -299,7 +299,7 @@ impl<'t> Lowering<'_, 't> {
         let relies = self
             .scope
             .as_ref()
-            .map(|it| (it.needs_grid, it.relied == Some(true)));
+            .map(|it| (it.assumes, it.relied == Some(true)));
         let frozen = self.scope.as_ref().map(|scope| {
             let frozen = scope.frozen.keys().copied();
             frozen
@@ -309,8 +309,8 @@ impl<'t> Lowering<'_, 't> {
         let is_late = self.scope.as_ref().is_some_and(|it| it.is_late(&output));
         let parsed = self.finish(name, output, parameters)?;
         self.scope = outer;
-        if let (Some(scope), Some((needs_grid, has_relied))) = (&mut self.scope, relies) {
-            scope.needs_grid |= needs_grid;
+        if let (Some(scope), Some((assumes, has_relied))) = (&mut self.scope, relies) {
+            scope.assumes |= assumes;
             if has_relied {
                 scope.rely(name.line);
             }

@@ -11,7 +11,7 @@ use crate::expression::Expression;
 use crate::globals::Binding;
 use crate::lexer::{Token, TokenKind};
 use crate::module::Given;
-use crate::module::lowering::{KnownType, Lowering, Parsed, Scope, constant};
+use crate::module::lowering::{IS_GRID, KnownType, Lowering, Parsed, Scope, constant};
 use crate::names;
 use crate::syntax::{MAX_NESTING, MOST_NESTED, is_only_text};
 use crate::tokens::{Result, told};
@@ -90,7 +90,7 @@ impl<'t> Lowering<'_, 't> {
                 {
                     scope.types[input_of(&parameters)] = KnownType {
                         ty: Some(ValueType::Grid),
-                        is_of_grid: true,
+                        assumes: IS_GRID,
                     };
                 }
                 Given::Grid => {}
@@ -157,7 +157,7 @@ impl<'t> Lowering<'_, 't> {
         let Some(scope) = self.scope.take() else {
             return self.fail(token, ParseErrorKind::NotLiteral);
         };
-        let needs_grid = scope.needs_grid;
+        let needs_grid = scope.assumes & IS_GRID != 0;
         let program = scope.builder.finish(output);
         let program = program.map_err(|error| self.error(token, error.into()))?;
         let names = parameters.iter().map(|it| it.token.text.to_owned());

@@ -13,7 +13,7 @@ use arc_isa::{ContainerKind, Primitive, ValueType};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::{Expression, tuple};
 use crate::lexer::Token;
-use crate::module::lowering::{LocalFunction, Lowering, constant};
+use crate::module::lowering::{IS_ELEMENT, KnownType, LocalFunction, Lowering, constant};
 use crate::names::BUILTINS;
 use crate::parse_functions;
 use crate::statements::Parameter;
@@ -365,7 +365,7 @@ impl<'t> Lowering<'_, 't> {
         let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
         for (keyword, value) in keywords {
             match (keyword.text, &value.kind) {
-                ("key", _) => key = self.key(value, element.clone())?,
+                ("key", _) => key = self.key(value, &elements)?,
                 ("reverse", ExprKind::Word) if value.token.text != "None" => {
                     is_reversed = value.token.text == "True";
                 }
@@ -407,7 +407,7 @@ impl<'t> Lowering<'_, 't> {
         };
         let key = match keywords {
             [] => Primitive::Identity.into(),
-            [(name, key)] if name.text == "key" => self.key(key, element.clone())?,
+            [(name, key)] if name.text == "key" => self.key(key, &elements)?,
             [(name, value)] if name.text == "default" && value.token.text == "0" => {
                 return self.made(token, of_default, [elements]);
             }
@@ -422,16 +422,34 @@ impl<'t> Lowering<'_, 't> {
         self.certain(elements, token)?.element()
     }
 
-    /// What `key=` is: a function that is only called, with elements of this type, or `None`.
-    fn key(&mut self, expr: &Expr<'t>, element: Option<ValueType>) -> Result<Operand> {
+    /// What `key=` is: a function of the elements, or `None`.
+    fn key(&mut self, expr: &Expr<'t>, elements: &Operand) -> Result<Operand> {
         if matches!(expr.kind, ExprKind::Word) && expr.token.text == "None" {
             return Ok(Primitive::Identity.into());
         }
+        self.function_of_elements(expr, elements)
+    }
+
+    /// A function that is only called, with the elements of a container.
+    pub(crate) fn function_of_elements(
+        &mut self,
+        expr: &Expr<'t>,
+        container: &Operand,
+    ) -> Result<Operand> {
         let outer = std::mem::replace(&mut self.is_only_called, true);
-        self.element = element.filter(|_| matches!(expr.kind, ExprKind::Lambda(_)));
+        let KnownType { ty, assumes } = self.known_type(container);
+        let is_one = matches!(expr.kind, ExprKind::Lambda(_) | ExprKind::Name);
+        self.element = KnownType {
+            ty: ty.filter(|_| is_one).and_then(|ty| ty.element()),
+            assumes: assumes | IS_ELEMENT,
+        };
         let function = self.argument(expr);
-        self.element = None;
+        self.element = KnownType::default();
         self.is_only_called = outer;
+        let scope = self.scope.as_ref();
+        if scope.is_some_and(|scope| scope.assumes & IS_ELEMENT != 0) {
+            self.certain(container, expr.token);
+        }
         function
     }
 
@@ -569,7 +587,9 @@ impl<'t> Lowering<'_, 't> {
             return Err(self.only_calls(token));
         }
         self.certainly_tuple(&value, token, SURE_TO_INDEX)?;
-        let element = self.element_type(&value, token);
+        let ty = self.certain(&value, token);
+        let count = ty.as_ref().and_then(|ty| ty.items()).map(<[_]>::len);
+        let element = ty.and_then(|ty| ty.element());
         let at = match index {
             [Some(at)] => at,
             [None, None, Some(step)]
@@ -584,9 +604,11 @@ impl<'t> Lowering<'_, 't> {
             let expected = "an index that is an integer whatever the grid is";
             return Err(self.expects(at.token, expected));
         }
-        let found = match constant(&place) {
-            Some(Value::Int(0)) => self.made(token, Primitive::First, [value])?,
-            Some(Value::Int(-1)) => self.made(token, Primitive::Last, [value])?,
+        let found = match (constant(&place), count.map(|count| count as i32)) {
+            (Some(Value::Int(0)), _) => self.made(token, Primitive::First, [value])?,
+            (Some(Value::Int(at)), count) if at == -1 || count == Some(at + 1) => {
+                self.made(token, Primitive::Last, [value])?
+            }
             _ => self.derived(token, "element", &[value, place])?,
         };
         Ok(self.typed(found, element))

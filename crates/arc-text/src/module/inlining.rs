@@ -177,7 +177,17 @@ impl<'t> Lowering<'_, 't> {
             return self.fail(token, unusable(token, function, why));
         }
         module.mark_used(at);
+        let element = std::mem::take(&mut self.element);
         let parsed = match module.state(at, self.dialect) {
+            // It may be right for the elements that it is called with.
+            ParseState::Read(read)
+                if element.ty.is_some() && read.as_ref().map_or(true, |it| it.grid.is_some()) =>
+            {
+                if let Some(scope) = &mut self.scope {
+                    scope.assumes |= element.assumes;
+                }
+                self.read_for(token, at, Given::Types(vec![element.ty]))?
+            }
             ParseState::Unread => {
                 self.needs = Some(at);
                 return self.fail(token, ParseErrorKind::NotLiteral);

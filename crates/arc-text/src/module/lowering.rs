@@ -37,8 +37,8 @@ pub(crate) struct Lowering<'b, 't> {
     pub(crate) has_late: bool,
     /// How many functions are being lowered within each other.
     pub(crate) depth: u32,
-    /// The type of the parameter of the `lambda` that is lowered next.
-    pub(crate) element: Option<ValueType>,
+    /// The type of the elements with which the function that is lowered next is called.
+    pub(crate) element: KnownType,
     /// The arguments for which the function is lowered.
     pub(crate) given: Given,
     /// Names in the block that a generated name must differ from; collected when the first one is needed.
@@ -81,15 +81,21 @@ pub(crate) struct LocalFunction<'t> {
 pub(crate) struct KnownType {
     /// The type of all its values, if there is one.
     pub(crate) ty: Option<ValueType>,
-    /// Whether that follows only if the input is a grid.
-    pub(crate) is_of_grid: bool,
+    /// From what that follows.
+    pub(crate) assumes: u8,
 }
+
+/// The input is a grid.
+pub(crate) const IS_GRID: u8 = 1;
+
+/// A function is called with the elements of a container.
+pub(crate) const IS_ELEMENT: u8 = 2;
 
 impl KnownType {
     /// The type of a value that is one of two.
     pub(crate) fn and(self, other: &Self) -> Self {
         Self {
-            is_of_grid: self.is_of_grid || other.is_of_grid,
+            assumes: self.assumes | other.assumes,
             ty: self.ty.filter(|ty| other.ty.as_ref() == Some(ty)),
         }
     }
@@ -120,8 +126,8 @@ pub(crate) struct Scope<'t> {
     /// What is known to be late: variables that hold a function which uses one of these, and functions that return what
     /// does.
     pub(crate) late: HashMap<Slot, (bool, bool)>,
-    /// Whether it is right only if the input is a grid, which it is in a program.
-    pub(crate) needs_grid: bool,
+    /// What it is right for alone: in a program the input is a grid.
+    pub(crate) assumes: u8,
     /// If it is called at once and only there, so that captured variables cannot change before: whether it relies on
     /// their types.
     pub(crate) relied: Option<bool>,
@@ -278,18 +284,18 @@ impl<'t> Scope<'t> {
             Callee::Slot(slot) => return self.results.get(&slot).cloned().unwrap_or_default(),
             Callee::Typed(_) => return KnownType::default(),
         };
-        let mut is_of_grid = false;
+        let mut assumes = 0;
         let mut argument = |operand: &Operand| match operand {
             Operand::Slot(slot) => {
                 let known = &self.types[slot.index()];
-                is_of_grid |= known.is_of_grid;
+                assumes |= known.assumes;
                 known.ty.clone()
             }
             other => constant(other)?.value_type(),
         };
         if let (Primitive::Branch, [_, yes, no]) = (primitive, &step.arguments[..]) {
             let ty = argument(yes).filter(|yes| argument(no).as_ref() == Some(yes));
-            return KnownType { ty, is_of_grid };
+            return KnownType { ty, assumes };
         }
         let ty = if COUNTS.contains(&primitive) {
             Some(ValueType::Int)
@@ -301,7 +307,7 @@ impl<'t> Scope<'t> {
             let typed = arguments.and_then(|it| ValueType::of_call(primitive, &it));
             typed.filter(|&(_, is_sure)| is_sure).map(|(ty, _)| ty)
         };
-        KnownType { ty, is_of_grid }
+        KnownType { ty, assumes }
     }
 
     /// Records that a decision on this line relies on the types of captured variables, which have to keep them.
@@ -367,7 +373,7 @@ impl<'t> Scope<'t> {
             unhashable: HashSet::new(),
             looped: HashSet::new(),
             late: HashMap::new(),
-            needs_grid: false,
+            assumes: 0,
             relied: None,
             sets: Sets::default(),
             is_function: false,
@@ -391,7 +397,7 @@ impl<'b, 't> Lowering<'b, 't> {
             is_taken: false,
             has_late: false,
             depth: 0,
-            element: None,
+            element: KnownType::default(),
             given: Given::Grid,
             avoided: None,
             needs: None,
@@ -438,9 +444,9 @@ impl<'b, 't> Lowering<'b, 't> {
             return constant(operand)?.value_type();
         };
         let scope = self.scope.as_mut()?;
-        let KnownType { ty, is_of_grid } = scope.type_of(*slot).clone();
+        let KnownType { ty, assumes } = scope.type_of(*slot).clone();
         if ty.is_some() {
-            scope.needs_grid |= is_of_grid;
+            scope.assumes |= assumes;
             scope.rely(token.line);
         }
         ty
@@ -452,7 +458,7 @@ impl<'b, 't> Lowering<'b, 't> {
             (Operand::Slot(slot), Some(scope)) => scope.type_of(*slot).clone(),
             _ => KnownType {
                 ty: constant(operand).and_then(|it| it.value_type()),
-                is_of_grid: false,
+                assumes: 0,
             },
         }
     }
@@ -460,8 +466,7 @@ impl<'b, 't> Lowering<'b, 't> {
     /// A value of a type, if one is given.
     pub(crate) fn typed(&mut self, value: Operand, ty: Option<ValueType>) -> Operand {
         if let (Operand::Slot(slot), Some(scope), Some(_)) = (&value, &mut self.scope, &ty) {
-            let is_of_grid = false;
-            scope.set_type(*slot, KnownType { ty, is_of_grid });
+            scope.set_type(*slot, KnownType { ty, assumes: 0 });
         }
         value
     }

@@ -212,7 +212,7 @@ fn what_cannot_be_passed_on_says_why() {
              expected another name",
         ),
         (
-            "return apply(lambda x: x + 1, (1, 2))",
+            "return power(lambda x: x + 1, 2)(1)",
             "line 2, column 27: `+` means something else of tuples and sets, and here these may be some, expected \
              `add(a, b)`",
         ),

@@ -674,6 +674,93 @@ fn functions_are_read_for_the_arguments_that_they_get() {
 }
 
 #[test]
+fn functions_are_read_for_the_elements_that_they_are_called_with() {
+    // The results are those of CPython 3.12.
+    for (functions, value, expected) in [
+        (
+            "",
+            "tuple(sfilter(asobject(I), lambda c: c[0] != 0))",
+            "((1, (0, 0)), (1, (0, 1)), (2, (1, 2)))",
+        ),
+        (
+            "",
+            "tuple(apply(lambda ij: (ij[1], ij[0] + ij[1]), ofcolor(I, 0)))",
+            "((0, 1), (1, 2), (2, 2))",
+        ),
+        (
+            "",
+            "tuple(apply(lambda c: c[1][1] * 2 - c[0], asobject(I)))",
+            "(0, 1, 2, 4, -1)",
+        ),
+        (
+            "",
+            "apply(lambda r: r[::-1] + (7,), I)",
+            "((0, 1, 1, 7), (2, 0, 0, 7))",
+        ),
+        (
+            "",
+            "tuple(sfilter(asindices(I), lambda ij: (ij[0] + ij[1]) % 2 == 0))",
+            "((0, 2), (1, 1), (0, 0))",
+        ),
+        (
+            "",
+            "tuple(argmin(objects(I, T, F, F), lambda o: (-size(o), -leftmost(o))))",
+            "((0, (1, 1)), (0, (1, 0)))",
+        ),
+        (
+            "",
+            "extract(asobject(I), lambda c: c[0] > 1)",
+            "(2, (1, 2))",
+        ),
+        (
+            "",
+            "mapply(lambda r: r + (len(r),), I)",
+            "(1, 1, 0, 3, 0, 0, 2, 3)",
+        ),
+        (
+            "",
+            "apply(lambda r: apply(lambda c: c + len(r), r), I)",
+            "((4, 4, 3), (3, 3, 5))",
+        ),
+        (
+            "def far(ij): return ij[0] + ij[1] > 2",
+            "tuple(sfilter(asindices(I), far))",
+            "((1, 2),)",
+        ),
+        (
+            "def back(row): return row[::-1]",
+            "apply(back, I)",
+            "((0, 1, 1), (2, 0, 0))",
+        ),
+        (
+            "def top(g): return g[0]",
+            "apply(top, hsplit(I, 2))",
+            "((1,), (0,))",
+        ),
+        (
+            "def bright(c): return c[0] > 0\ndef some(g): return sfilter(asobject(g), bright)",
+            "size(some(rot90(I)))",
+            "3",
+        ),
+        (
+            "def has(x, n): return size(sfilter(x, lambda e: n in e))",
+            "(has(I, 2), has(asobject(I), 2))",
+            "(1, 1)",
+        ),
+    ] {
+        let text = format!("{functions}\ndef solve(I): return {value}\n");
+        assert_eq!(outcome(&text).as_deref(), Ok(expected), "{text}");
+    }
+    // Of no elements, this one is called with 0.
+    let text = "def solve(I): return valmax(sfilter(I, lambda r: len(r) > 9), lambda r: tuple(r))";
+    assert!(outcome(text).unwrap_err().starts_with("line 1"), "{text}");
+    // What follows from the type of a variable holds only as long as the variable is not set again.
+    let text = "def solve(I):\n x = I\n f = lambda y: apply(lambda r: r[0], x)\n z = f(1)\n x = palette(I)\n return f(1)";
+    let found = outcome(text).unwrap_err();
+    assert!(found.contains("`x` is set again"), "{found}");
+}
+
+#[test]
 fn a_function_that_takes_a_grid_apart_takes_nothing_else() {
     let text = "def top(g): return g[0]\ndef solve(I): return top(HERE)\n";
     let of = |value: &str| outcome(&text.replace("HERE", value));
@@ -683,7 +770,7 @@ fn a_function_that_takes_a_grid_apart_takes_nothing_else() {
     let found = of("palette(I)").unwrap_err();
     assert!(found.starts_with(expected), "{found}");
     assert!(
-        of("apply(top, hsplit(I, 2))")
+        of("compose(top, first)(I)")
             .unwrap_err()
             .contains("as a grid")
     );
