@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::NonZeroU32;
 
 use rustc_hash::FxHashMap;
 
@@ -60,7 +61,9 @@ pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 #[derive(Debug)]
 pub(super) struct Lowering {
     /// The types of the form's values as they are represented, by id.
-    pub(super) types: Vec<Type>,
+    types: Vec<Type>,
+    /// The numbers of these types, if they were asked for.
+    numbers: Vec<Option<NonZeroU32>>,
     plan: Plan,
     /// The slots of values that share the slot of another.
     slots: FxHashMap<Id, u32>,
@@ -80,6 +83,7 @@ impl Lowering {
     pub(super) fn new(vectors: Vectors) -> Self {
         Self {
             types: Vec::new(),
+            numbers: Vec::new(),
             plan: Plan::default(),
             slots: FxHashMap::default(),
             vectors: AvailableVectors::of(vectors),
@@ -102,6 +106,8 @@ impl Lowering {
     fn begin(&mut self, form: &Form) {
         self.types.clear();
         self.types.resize(form.ids as usize, Type::Never);
+        self.numbers.clear();
+        self.numbers.resize(form.ids as usize, None);
         self.plan = plan(form, &TARGET);
         self.slots.clear();
         self.origin = Origin::default();
@@ -128,7 +134,10 @@ impl Lowering {
 
     /// The number of a value's type as it is represented.
     fn number_of_value(&mut self, id: Id) -> u32 {
-        self.code.number_of(&self.types[id.index()])
+        let known = &mut self.numbers[id.index()];
+        let number =
+            || NonZeroU32::MIN.saturating_add(self.code.number_of(&self.types[id.index()]));
+        known.get_or_insert_with(number).get() - 1
     }
 
     /// Sets the source to this instruction.
@@ -178,6 +187,7 @@ impl Lowering {
 
     pub(super) fn set_type(&mut self, id: Id, ty: Type) {
         self.types[id.index()] = ty;
+        self.numbers[id.index()] = None;
     }
 
     pub(super) fn type_of_operand(&self, operand: &Operand) -> Option<Type> {
@@ -285,9 +295,10 @@ impl Lowering {
         want: Option<&Type>,
     ) -> Result<Type, Unsupported> {
         let mut steps = self.spare.pop().unwrap_or_default();
+        let defined = self.code.definitions.len();
         let mut parameters = [0; 2];
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
-            self.types[id.index()] = ty.clone();
+            self.set_type(*id, ty.clone());
             // Only a form of a single call has more than two parameters, and `Batt` finds them by their ids.
             if let Some(parameter) = parameters.get_mut(at) {
                 *parameter = id.0;
@@ -307,6 +318,13 @@ impl Lowering {
             ty = want.clone();
         }
         self.finish_region(steps, number, result, parameters)?;
+        let start = self.code.regions[number as usize].start;
+        for definition in &mut self.code.definitions[defined..] {
+            if definition.within == number {
+                definition.steps.start += start;
+                definition.steps.end += start;
+            }
+        }
         Ok(ty)
     }
 
@@ -344,12 +362,6 @@ impl Lowering {
         self.code.origins.extend(origins);
         steps.clear();
         self.spare.push(steps);
-        for definition in &mut self.code.definitions {
-            if definition.within == number {
-                definition.steps.start += start;
-                definition.steps.end += start;
-            }
-        }
         self.code.regions[number as usize] = Region {
             start,
             end: self.code.steps.len() as u32,
@@ -373,7 +385,7 @@ impl Lowering {
         instruction: &Instruction,
     ) -> Result<(), Unsupported> {
         self.at(instruction);
-        self.types[instruction.id.index()] = instruction.ty.clone();
+        self.set_type(instruction.id, instruction.ty.clone());
         let to = instruction.id;
         let ty = &instruction.ty;
         if *ty == Type::Never && instruction.op != Op::Absent && instruction.regions.is_empty() {
@@ -528,7 +540,7 @@ impl Lowering {
             self.define(call, start..steps.len());
         }
         let (made, ty) = self.operand(&region.result)?;
-        self.types[instruction.id.index()] = ty;
+        self.set_type(instruction.id, ty);
         self.copy(steps, made, instruction.id);
         Ok(())
     }
@@ -597,7 +609,7 @@ impl Lowering {
             }
         };
         if let Cow::Owned(ty) = ty {
-            self.types[id.index()] = ty;
+            self.set_type(id, ty);
         }
         self.copy(steps, made, id);
         Ok(())

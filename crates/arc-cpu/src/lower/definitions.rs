@@ -1,6 +1,5 @@
 //! How the sets of a program are built, for finding their order; and the steps that need it.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Lowering, Steps};
@@ -27,15 +26,19 @@ impl Lowering {
             return;
         }
         let arguments = &instruction.arguments[..];
-        let mut operands = Cow::Borrowed(arguments);
+        let start = self.code.arguments.len();
         let how = match instruction.op {
-            Op::Call(primitive) if primitive.is_first_order() => How::Call(primitive),
+            Op::Call(primitive) if primitive.is_first_order() => {
+                self.arguments(arguments);
+                How::Call(primitive)
+            }
             Op::Call(_) | Op::Iterate => {
                 let region = &instruction.regions[0];
-                let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
-                let result = std::iter::once(region.result.clone());
-                let all = arguments.iter().cloned().chain(parameters);
-                operands = all.chain(result).collect();
+                self.arguments(arguments);
+                for (parameter, _) in &region.parameters {
+                    self.argument(&Operand::Id(*parameter));
+                }
+                self.argument(&region.result);
                 match instruction.op {
                     Op::Call(primitive) => How::Loop(primitive),
                     _ => How::Iterate,
@@ -49,37 +52,36 @@ impl Lowering {
                 | Fused::ColouredMoreOften
                 | Fused::ColouredLessOften,
             ) => {
-                operands = Cow::Borrowed(&arguments[..1]);
+                self.argument(&arguments[0]);
                 How::Kept
             }
             Op::Fused(_) => {
-                operands = Cow::Borrowed(std::slice::from_ref(&instruction.regions[0].result));
+                self.argument(&instruction.regions[0].result);
                 How::Same
             }
-            Op::Tuple => How::Items,
-            Op::Set => How::Set,
-            Op::Item(at) => How::Item(at),
+            Op::Tuple | Op::Set | Op::Item(_) => {
+                self.arguments(arguments);
+                match instruction.op {
+                    Op::Tuple => How::Items,
+                    Op::Item(at) => How::Item(at),
+                    _ => How::Set,
+                }
+            }
             _ => return,
         };
-        let steps = steps.start as u32..steps.end as u32;
-        let ty = self.number_of_value(instruction.id);
-        let is_clipped = self.plan.is_clipped(instruction.id);
-        let region = self.looped;
-        self.define_as(
-            Definition {
-                slot: self.slot_of(instruction.id),
-                ty,
-                is_typed: self.is_typed(instruction.id),
-                is_clipped,
-                is_mixed: self.is_mixed(instruction.id),
-                within: self.within,
-                steps,
-                how,
-                region,
-                arguments: 0..0,
-            },
-            &operands,
-        );
+        let definition = Definition {
+            slot: self.slot_of(instruction.id),
+            ty: self.number_of_value(instruction.id),
+            is_typed: self.is_typed(instruction.id),
+            is_clipped: self.plan.is_clipped(instruction.id),
+            is_mixed: self.is_mixed(instruction.id),
+            within: self.within,
+            steps: steps.start as u32..steps.end as u32,
+            how,
+            region: self.looped,
+            arguments: self.arguments_from(start),
+        };
+        self.code.definitions.push(definition);
     }
 
     /// Records how the value of a fused operation is built that is one step: by its calls.
@@ -111,41 +113,42 @@ impl Lowering {
         for region in &instruction.regions {
             for ((id, ty), container) in region.parameters.iter().zip(&instruction.arguments) {
                 if has_sets(ty) {
-                    let ty = self.number_of(ty);
-                    self.define_as(
-                        Definition {
-                            slot: id.0,
-                            ty,
-                            is_typed: self.is_typed(*id),
-                            is_clipped: self.plan.is_clipped(*id),
-                            is_mixed: self.is_mixed(*id),
-                            within: NOWHERE,
-                            steps: 0..0,
-                            how: How::Element,
-                            region: 0,
-                            arguments: 0..0,
-                        },
-                        std::slice::from_ref(container),
-                    );
+                    let start = self.code.arguments.len();
+                    self.argument(container);
+                    let definition = Definition {
+                        slot: id.0,
+                        ty: self.number_of(ty),
+                        is_typed: self.is_typed(*id),
+                        is_clipped: self.plan.is_clipped(*id),
+                        is_mixed: self.is_mixed(*id),
+                        within: NOWHERE,
+                        steps: 0..0,
+                        how: How::Element,
+                        region: 0,
+                        arguments: self.arguments_from(start),
+                    };
+                    self.code.definitions.push(definition);
                 }
             }
         }
     }
 
-    fn define_as(&mut self, definition: Definition, operands: &[Operand]) {
-        let start = self.code.arguments.len() as u32;
-        for operand in operands {
-            let argument = match operand {
-                Operand::Id(id) => Argument::Slot(self.slot_of(*id), self.number_of_value(*id)),
-                Operand::Constant(value) => Argument::Constant(value.clone()),
-            };
-            self.code.arguments.push(argument);
-        }
-        let arguments = start..self.code.arguments.len() as u32;
-        self.code.definitions.push(Definition {
-            arguments,
-            ..definition
-        });
+    /// Adds a value from which another is built.
+    fn argument(&mut self, operand: &Operand) {
+        let argument = match operand {
+            Operand::Id(id) => Argument::Slot(self.slot_of(*id), self.number_of_value(*id)),
+            Operand::Constant(value) => Argument::Constant(value.clone()),
+        };
+        self.code.arguments.push(argument);
+    }
+
+    fn arguments(&mut self, operands: &[Operand]) {
+        operands.iter().for_each(|operand| self.argument(operand));
+    }
+
+    /// Those that were added since there were so many.
+    fn arguments_from(&self, start: usize) -> Range<u32> {
+        start as u32..self.code.arguments.len() as u32
     }
 
     /// Whether a value is represented as its type says.

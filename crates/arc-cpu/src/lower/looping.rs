@@ -154,7 +154,7 @@ impl Lowering {
             Some(gives) => self.convert(steps, made, gives, &ty)?,
             None => made,
         };
-        self.types[instruction.id.index()] = ty.into_owned();
+        self.set_type(instruction.id, ty.into_owned());
         self.copy(steps, made, instruction.id);
         Ok(())
     }

@@ -86,7 +86,7 @@ impl Lowering {
                 step.immediate = number;
             });
         }
-        self.types[instruction.id.index()] = ty.into_owned();
+        self.set_type(instruction.id, ty.into_owned());
         self.copy(steps, list, instruction.id);
     }
 }

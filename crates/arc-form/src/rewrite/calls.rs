@@ -1,22 +1,20 @@
 //! Fuses calls whose values nothing else uses: `size(intersection(a, b))` counts the common elements and builds no set.
 
-use super::pattern::{Pattern, instruction};
+use super::pattern::{NAMED, Named, Pattern, instruction};
 use super::{Fused, replace};
 use crate::analysis::{Called, Index};
 use crate::{Form, Id, Instruction, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 
-/// The operations for which calls are looked for as they stand. Filters are found in more forms.
-fn operations() -> impl Iterator<Item = (Fused, &'static Pattern)> {
-    let all = Fused::ALL
-        .iter()
-        .filter_map(|fused| Some((*fused, Pattern::of(*fused)?)));
-    all.filter(|(_, pattern)| pattern.last() != Some(P::Sfilter))
+/// The operations whose calls a form may have as they stand. Filters are found in more forms.
+fn operations(called: &Called) -> impl Iterator<Item = &'static Named> {
+    let named = NAMED.iter().filter(|one| one.last != P::Sfilter);
+    named.filter(|one| called.has_all(&one.called))
 }
 
-/// Whether a form has the calls of an operation.
+/// Whether a form may have the calls of an operation.
 pub(super) fn may(called: &Called) -> bool {
-    operations().any(|(_, pattern)| called.has_all(&pattern.called))
+    operations(called).next().is_some()
 }
 
 /// Calls that one instruction replaces.
@@ -30,13 +28,13 @@ struct Found {
 /// The calls that an operation replaces of which this is the last. `rows` are known to be taken as grids.
 fn find(
     last: &Instruction,
-    (fused, pattern): (Fused, &Pattern),
+    fused: Fused,
     index: &Index<'_>,
     rows: &[Id],
     ids: &mut u32,
 ) -> Option<Found> {
     let maker = |value: &Operand| index.maker(value).ok_or_else(|| value.clone());
-    let found = pattern.find(&Operand::Id(last.id), &maker)?;
+    let found = Pattern::of(fused)?.find(&Operand::Id(last.id), &maker)?;
     let region = |call: &Instruction| index.definition(call.id).region;
     let around: Vec<&Instruction> = found
         .calls
@@ -79,9 +77,12 @@ fn find(
 pub(super) fn rewrite(form: &mut Form) {
     let index = Index::new(form);
     let (mut found, mut rows, mut ids) = (Vec::new(), Vec::new(), form.ids);
+    let operations: Vec<_> = operations(index.called()).collect();
     for last in index.instructions() {
-        let mut operations = operations().filter(|(_, pattern)| pattern.last() == last.primitive());
-        if let Some(one) = operations.find_map(|one| find(last, one, &index, &rows, &mut ids)) {
+        let ending = |one: &&&Named| Some(one.last) == last.primitive();
+        let mut operations = operations.iter().filter(ending);
+        let found_here = |one: &&Named| find(last, one.fused, &index, &rows, &mut ids);
+        if let Some(one) = operations.find_map(found_here) {
             // The result of such an instruction may be used as a grid.
             rows.extend(one.instruction.op.gives_rows().then_some(last.id));
             found.push(one);

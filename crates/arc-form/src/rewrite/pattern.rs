@@ -1,22 +1,40 @@
 //! The calls that a [`Fused`] replaces, as the form of their text: whether instructions are such calls, and such
 //! instructions.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use super::Fused;
-use crate::analysis::{Called, Index};
+use crate::analysis::Called;
 use crate::{
     Argument, Form, Id, Instruction, Op, Operand, Options, Region, Specialiser, Type, dead,
 };
 use arc_dsl::Primitive;
 
+/// The primitives that an operation's text names. To read the text takes longer than to see that a form lacks one.
+pub(super) struct Named {
+    pub(super) fused: Fused,
+    pub(super) called: Called,
+    /// The one whose result is that of the operation.
+    pub(super) last: Primitive,
+}
+
+/// Those of all operations.
+pub(super) static NAMED: LazyLock<Vec<Named>> = LazyLock::new(|| {
+    let named = |fused: &Fused| {
+        let words = fused.calls().split(|at: char| !at.is_ascii_alphanumeric());
+        let named: Vec<_> = words.filter_map(Primitive::from_name).collect();
+        Some(Named {
+            fused: *fused,
+            called: Called::these(&named),
+            last: *named.first()?,
+        })
+    };
+    Fused::ALL.iter().filter_map(named).collect()
+});
+
 /// What an operation replaces.
 #[derive(Debug)]
-pub(super) struct Pattern {
-    form: Form,
-    /// The primitives that are called.
-    pub(super) called: Called,
-}
+pub(super) struct Pattern(Form);
 
 /// The instruction that computes a value; for a value that none computes, that value.
 type Maker<'m, 'f> = &'m dyn Fn(&Operand) -> Result<&'f Instruction, Operand>;
@@ -70,26 +88,28 @@ impl<'f> Match<'f> {
     /// Whether a value is that of the pattern.
     fn is(
         &mut self,
-        pattern: (&Calls<'_>, &Operand),
+        (pattern, value): (&Region, &Operand),
         found: &Operand,
         maker: Maker<'_, 'f>,
     ) -> bool {
-        let (calls, value) = pattern;
-        match (calls.maker(value), maker(found)) {
-            (Ok(one), Ok(made)) if one.op == made.op => {
+        let Operand::Id(id) = value else {
+            return false;
+        };
+        match (call_of(pattern, *id), maker(found)) {
+            (Some(one), Ok(made)) if one.op == made.op => {
                 let mut arguments = one.arguments.iter().zip(&made.arguments);
                 let mut regions = one.regions.iter().zip(&made.regions);
-                let is_call = arguments.all(|(one, found)| self.is((calls, one), found, maker))
+                let is_call = arguments.all(|(one, found)| self.is((pattern, one), found, maker))
                     && regions.all(|(one, region)| {
                         for ((id, _), (found, _)) in one.parameters.iter().zip(&region.parameters) {
                             self.values[id.index()] = Some(Operand::Id(*found));
                         }
-                        self.is((calls, &one.result), &region.result, maker)
+                        self.is((pattern, &one.result), &region.result, maker)
                     });
                 self.calls.push(made);
                 is_call
             }
-            (Err(Operand::Id(id)), made) => {
+            (None, made) => {
                 let found = made.map_or_else(|value| value, |made| Operand::Id(made.id));
                 *self.values[id.index()].get_or_insert_with(|| found.clone()) == found
             }
@@ -122,34 +142,37 @@ impl Pattern {
         let form = specialiser
             .specialise_function(&function, &arguments, &types)
             .ok()?;
-        let called = *Index::new(&form).called();
-        Some(Self { form, called })
+        Some(Self(form))
     }
 
     /// What an operation replaces; `None` only if its text is wrong.
     pub(super) fn of(fused: Fused) -> Option<&'static Self> {
-        static ALL: LazyLock<Vec<Option<Pattern>>> =
-            LazyLock::new(|| Fused::ALL.iter().copied().map(Pattern::new).collect());
-        ALL.get(fused as usize)?.as_ref()
-    }
-
-    /// The primitive whose result is that of the operation.
-    pub(super) fn last(&self) -> Option<Primitive> {
-        self.form.body.instructions.last()?.primitive()
+        static ALL: [OnceLock<Option<Pattern>>; Fused::ALL.len()] =
+            [const { OnceLock::new() }; Fused::ALL.len()];
+        ALL[fused as usize]
+            .get_or_init(|| Self::new(fused))
+            .as_ref()
     }
 
     /// The calls that compute a value, if they are those of the pattern.
     pub(super) fn find<'f>(&self, value: &Operand, maker: Maker<'_, 'f>) -> Option<Match<'f>> {
-        let mut calls = Calls::default();
-        calls.enter(&self.form.body);
+        let Self(Form { body, ids, .. }) = self;
         let mut found = Match {
-            values: vec![None; self.form.ids as usize],
+            values: vec![None; *ids as usize],
             calls: Vec::new(),
         };
         found
-            .is((&calls, &self.form.body.result), value, maker)
+            .is((body, &body.result), value, maker)
             .then_some(found)
     }
+}
+
+/// The instruction of a region, or of one inside, that has this id.
+fn call_of(region: &Region, id: Id) -> Option<&Instruction> {
+    region.instructions.iter().find_map(|one| {
+        let inside = || one.regions.iter().find_map(|region| call_of(region, id));
+        if one.id == id { Some(one) } else { inside() }
+    })
 }
 
 /// Whether the region has the calls that an operation replaces, which may be fused themselves, and no others.
@@ -175,7 +198,7 @@ pub(super) fn instruction(
     lines: &[u32],
     ids: &mut u32,
 ) -> Option<Instruction> {
-    let form = &Pattern::of(fused)?.form;
+    let Pattern(form) = Pattern::of(fused)?;
     let mut region = form.body.clone();
     let ty = region.instructions.last()?.ty.clone();
     let (arguments, types): (Vec<_>, Vec<_>) = arguments.into_iter().unzip();
