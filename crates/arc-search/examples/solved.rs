@@ -10,6 +10,7 @@
 //! prints the programs that are right, `--list` a line for each task. `--learn` prints the table of the language with
 //! costs by the operations in right answers, `--estimate` the weights that rank answers.
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_search::compose::Greedy;
-use arc_search::language::Uses;
+use arc_search::language::{Kind, LanguagePart};
 use arc_search::rank::{ByFit, ESTIMATES, Known, estimate_of, known};
 use arc_search::{Attempt, Found, Language, Options, Searcher};
 use arc_tasks::Task;
@@ -27,6 +28,9 @@ const ATTEMPTS: usize = 20;
 
 /// How many uses the old bits of the table count for when they are learned again.
 const OLD_USES: f64 = 300.0;
+
+/// About how many colours a task has: a colour seed stands for this many values.
+const COLOURS: f64 = 4.0;
 
 /// The command line.
 struct Asked {
@@ -180,6 +184,90 @@ fn weights(answers: &[(Known, bool)]) -> Known {
     weights
 }
 
+/// A call or a seed in the table of a language.
+struct Entry<'l> {
+    title: &'static str,
+    /// What stands between its bits and its name.
+    kinds: String,
+    name: &'l str,
+    gives: Kind,
+    bits: u8,
+    /// How many values it stands for, and how often it was used.
+    values: f64,
+    uses: f64,
+}
+
+/// The table of a language with bits learned from uses: among the `n` uses of a kind, an operation that was used `c`
+/// times and had the probability `p` now has `(c + s p) / (n + s)`, where `s` is the number of uses that the old bits
+/// count for. Operations of the same bits and kinds share a line.
+fn learned(language: &Language, uses: &HashMap<LanguagePart, f64>, s: f64) -> String {
+    let count = |part| uses.get(&part).copied().unwrap_or_default();
+    let name = |kind: &Kind| language.kinds()[kind.index()].as_str();
+    let mut entries = Vec::new();
+    for (number, row) in (0..).zip(language.rows()) {
+        let takes: Vec<&str> = row.takes.iter().map(name).collect();
+        let star = if row.commutes { "*" } else { "" };
+        for (place, operation) in (0..).zip(&row.operations) {
+            entries.push(Entry {
+                title: "[calls]",
+                kinds: format!("{star} {} -> {}", takes.join(" "), name(&row.gives)),
+                name: language.name(*operation),
+                gives: row.gives,
+                bits: row.bits,
+                values: 1.0,
+                uses: count(LanguagePart::Call(number, place)),
+            });
+        }
+    }
+    let seeds = (0..).zip(language.seeds());
+    let seeds = seeds.map(|(at, seed)| ("[seeds]", seed, 1.0, LanguagePart::Seed(at)));
+    let colours = (0..).zip(language.colour_seeds());
+    let colours =
+        colours.map(|(at, seed)| ("[colours]", seed, COLOURS, LanguagePart::ColourSeed(at)));
+    entries.extend(
+        seeds
+            .chain(colours)
+            .map(|(title, seed, values, part)| Entry {
+                title,
+                kinds: format!(" {}", name(&seed.kind)),
+                name: &seed.expression,
+                gives: seed.kind,
+                bits: seed.bits,
+                values,
+                uses: count(part),
+            }),
+    );
+    // For each kind the sum of the old probabilities and of the uses.
+    let old = |entry: &Entry<'_>| (-f64::from(entry.bits)).exp2() * entry.values;
+    let mut kinds = vec![(0.0, 0.0); language.kinds().len()];
+    for entry in &entries {
+        let (probability, n) = &mut kinds[entry.gives.index()];
+        *probability += old(entry);
+        *n += entry.uses;
+    }
+    let table = language.table();
+    let mut text = table.split("[calls]").next().unwrap_or_default().to_owned();
+    for title in ["[calls]", "[seeds]", "[colours]"] {
+        let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.title == title) {
+            let (probability, n) = kinds[entry.gives.index()];
+            let share = (entry.uses + s * old(entry) / probability) / (n + s);
+            // A colour seed's share is divided among its values.
+            let bits = (-(share / entry.values).log2()).round().clamp(0.0, 60.0) as u8;
+            let head = format!("{bits}{}", entry.kinds);
+            let shares = |other: &&mut (String, _)| title == "[calls]" && other.0 == head;
+            match lines.iter_mut().find(shares) {
+                Some((_, names)) => names.push(entry.name),
+                None => lines.push((head, vec![entry.name])),
+            }
+        }
+        text.extend([title, "\n"]);
+        let line = |(head, names): &(String, Vec<&str>)| format!("{head}: {}\n", names.join(" "));
+        text.extend(lines.iter().map(line));
+    }
+    text
+}
+
 /// Statistics of the answers.
 #[derive(Default)]
 struct Tally {
@@ -189,7 +277,7 @@ struct Tally {
     chains: usize,
     stacks: usize,
     partly: usize,
-    uses: Uses,
+    uses: HashMap<LanguagePart, f64>,
     /// The features of each answer and whether it is right, by estimate.
     estimated: [Vec<(Known, bool)>; ESTIMATES.len()],
 }
@@ -227,7 +315,9 @@ impl Tally {
             }
             // A task counts about once, no matter how many test pairs it has and how many layers the answer has.
             let weight = 1.0 / (attempt.layers.len() as f64).sqrt() / task.test.len() as f64;
-            self.uses.add(&attempt.uses, weight);
+            for part in &attempt.uses {
+                *self.uses.entry(*part).or_default() += weight;
+            }
             if asked.has("--show") {
                 let layers = attempt.layers.iter();
                 for rule in layers.filter(|layer| layer.part == "rule") {
@@ -260,10 +350,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     if asked.has("--learn") {
-        println!(
-            "{}",
-            asked.language().by_uses(&tally.uses, OLD_USES).table()
-        );
+        println!("{}", learned(&asked.language(), &tally.uses, OLD_USES));
     }
     if asked.has("--estimate") {
         for ((name, _), answers) in ESTIMATES.iter().zip(&tally.estimated) {
@@ -306,4 +393,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         sum(|found| found.counts.pieces),
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_takes_fewer_bits() -> Result<(), Box<dyn Error>> {
+        let table = "[kinds]\n3: object\n[calls]\n2 grid -> grid: rot90 trim\n5 grid -> object: asobject\n\
+                     [seeds]\n1 grid: I\n[colours]\n2 colour: COLOUR\n";
+        let language = Language::parse("", table)?;
+        assert_eq!(language.table(), table);
+        let uses = HashMap::from([(LanguagePart::Call(0, 1), 12.0)]);
+        // (12 + 4 / 4) / 16, 1 / 16 and 2 / 16; the bits of a kind without uses stay as before.
+        let expected = "[kinds]\n3: object\n[calls]\n4 grid -> grid: rot90\n0 grid -> grid: trim\n\
+                        0 grid -> object: asobject\n[seeds]\n3 grid: I\n[colours]\n2 colour: COLOUR\n";
+        assert_eq!(learned(&language, &uses, 4.0), expected);
+        assert!(Language::parse("", expected).is_ok());
+        Ok(())
+    }
 }

@@ -10,7 +10,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::attempt::{self, Attempt, LayerText};
 use crate::colours::{Names, Normalisation, inverse, rename};
 use crate::invariants::Invariants;
-use crate::language::Uses;
 use crate::pieces::{Cells, Layer};
 use crate::propose::{Proposal, Scene};
 use crate::rank::{Answers, CANDIDATES, Ranker};
@@ -195,10 +194,9 @@ impl Context<'_> {
             given.is_some_and(|given| given.first() == pair.output.as_ref())
         };
         let fits = task.train.iter().filter(is_right).count() as u32;
-        let mut uses = Uses::default();
-        for layer in layers {
-            layer.count(enumeration, &mut uses);
-        }
+        let mut uses = Vec::new();
+        let nodes = layers.iter().flat_map(|layer| layer.nodes());
+        nodes.for_each(|node| enumeration.add_parts(node, &mut uses));
         let paints = self.paints(layers, names);
         let layers = layers.iter().zip(paints);
         let layers = layers.map(|(layer, paints)| match (&proposal.rule, *layer) {

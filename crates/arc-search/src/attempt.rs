@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use crate::colours::Normalisation;
 use crate::enumerate::Enumeration;
-use crate::language::Uses;
+use crate::language::LanguagePart;
 use crate::pieces::Layer;
 
 /// An answer to a task.
@@ -37,8 +37,8 @@ pub struct Attempt {
     pub renames: bool,
     /// Its score by the ranker.
     pub score: f64,
-    /// The operations and seeds of the language that it uses.
-    pub uses: Uses,
+    /// The calls and seeds of the language in its layers, as often as each stands there.
+    pub uses: Vec<LanguagePart>,
 }
 
 /// A layer as text.
@@ -61,7 +61,7 @@ const MOST_LETTERS: usize = 400;
 
 impl Layer {
     /// The nodes that it paints: a grid, an object, or locations and their colour.
-    fn nodes(self) -> impl Iterator<Item = NodeId> {
+    pub(crate) fn nodes(self) -> impl Iterator<Item = NodeId> {
         let (node, colour) = match self {
             Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
                 (node, None)
@@ -69,11 +69,6 @@ impl Layer {
             Layer::Filled(locs, colour) => (locs, Some(colour)),
         };
         std::iter::once(node).chain(colour)
-    }
-
-    /// Counts the operations and seeds of the language that it uses.
-    pub(crate) fn count(self, enumeration: &Enumeration<'_>, uses: &mut Uses) {
-        self.nodes().for_each(|node| enumeration.count(node, uses));
     }
 
     pub(crate) fn describe(self, enumeration: &Enumeration<'_>, paints: Vec<Grid>) -> LayerText {

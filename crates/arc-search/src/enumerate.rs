@@ -14,7 +14,7 @@ use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
 use arc_text::parse_programs;
 use serde::{Deserialize, Serialize};
 
-use crate::language::{Kind, Language, Operation, Producer, Seed, Uses, seed_text};
+use crate::language::{Kind, Language, LanguagePart, Operation, Producer, Seed, seed_text};
 
 /// The maximum cost of a node.
 pub(crate) const MOST_COST: usize = 40;
@@ -68,8 +68,8 @@ enum Origin {
     /// It is no node of the enumeration.
     #[default]
     Other,
-    /// This expression; for a seed of the language, whether it is one of colours, and its index.
-    Seed(Box<str>, Option<(bool, u16)>),
+    /// This expression, which may be a seed of the language.
+    Seed(Box<str>, Option<LanguagePart>),
     /// A call of the operation with this index in a row.
     Call {
         row: u16,
@@ -138,16 +138,16 @@ impl<'l> Enumeration<'l> {
     /// Adds the seeds of the language, and the colour seeds for each of these colours.
     pub fn seed(&mut self, batt: &mut Batt, colours: &[i32]) {
         for (seed, place) in self.language.seeds().iter().zip(0..) {
-            self.seed_one(batt, seed, 0, (false, place));
+            self.seed_one(batt, seed, 0, LanguagePart::Seed(place));
         }
         for colour in colours {
             for (seed, place) in self.language.colour_seeds().iter().zip(0..) {
-                self.seed_one(batt, seed, *colour, (true, place));
+                self.seed_one(batt, seed, *colour, LanguagePart::ColourSeed(place));
             }
         }
     }
 
-    fn seed_one(&mut self, batt: &mut Batt, seed: &Seed, colour: i32, place: (bool, u16)) {
+    fn seed_one(&mut self, batt: &mut Batt, seed: &Seed, colour: i32, part: LanguagePart) {
         let programs = parse_programs(&seed_text(&seed.expression, colour));
         for program in programs.into_iter().flatten() {
             let added = batt.add(&program).ok();
@@ -158,7 +158,7 @@ impl<'l> Enumeration<'l> {
             if let Some(node) = output {
                 let expression = seed.expression.replace("COLOUR", &colour.to_string());
                 let cost = usize::from(self.language.cost_of_seed(seed));
-                let origin = || Origin::Seed(expression.into(), Some(place));
+                let origin = || Origin::Seed(expression.into(), Some(part));
                 self.take(node, seed.kind, cost, origin);
             }
         }
@@ -189,20 +189,20 @@ impl<'l> Enumeration<'l> {
         }
     }
 
-    /// Counts the operations and seeds of the language in a node's expression.
-    pub fn count(&self, node: NodeId, uses: &mut Uses) {
+    /// Adds the calls and seeds of the language in a node's expression.
+    pub(crate) fn add_parts(&self, node: NodeId, parts: &mut Vec<LanguagePart>) {
         match self.origins.get(node.index()) {
-            Some(Origin::Seed(_, Some((is_of_colour, place)))) => uses.seed(*is_of_colour, *place),
+            Some(Origin::Seed(_, Some(part))) => parts.push(*part),
             Some(Origin::Call {
                 row,
                 operation,
                 arguments,
             }) => {
-                uses.call(*row, *operation);
+                parts.push(LanguagePart::Call(*row, *operation));
                 let taken = self.language.rows()[usize::from(*row)].takes.len();
                 arguments[..taken]
                     .iter()
-                    .for_each(|node| self.count(*node, uses));
+                    .for_each(|node| self.add_parts(*node, parts));
             }
             _ => {}
         }

@@ -31,7 +31,6 @@ mod costs;
 mod counts;
 mod producer;
 mod table;
-mod uses;
 
 #[cfg(test)]
 mod derived {
@@ -48,7 +47,6 @@ pub use costs::Costs;
 pub use counts::{CostError, Use, UseCounts};
 pub use producer::Producer;
 use table::MOST_COST;
-pub use uses::Uses;
 
 /// The kinds that the search itself uses: those that can be painted or that say how large a grid is.
 pub const KNOWN_KINDS: [&str; 6] = ["grid", "object", "indices", "colour", "number", "blank"];
@@ -136,6 +134,17 @@ pub struct Seed {
     pub kind: Kind,
     /// The expression, in the DSL.
     pub expression: String,
+}
+
+/// What an expression consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LanguagePart {
+    /// A call: its row, and the index of the operation in the row.
+    Call(u16, u16),
+    /// The seed with this index.
+    Seed(u16),
+    /// The seed for each colour with this index.
+    ColourSeed(u16),
 }
 
 /// What a search calls and starts with; see the [module](self).
@@ -234,7 +243,7 @@ impl Language {
     }
 
     /// The seeds for each colour of a task, with `COLOUR` for the colour.
-    pub(crate) fn colour_seeds(&self) -> &[Seed] {
+    pub fn colour_seeds(&self) -> &[Seed] {
         &self.colour_seeds
     }
 
