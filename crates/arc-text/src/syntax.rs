@@ -311,6 +311,10 @@ impl<'t> Tokens<'_, 't> {
             has_comma = self.accept(",");
         }
         let words = &self.all()[start..self.place()];
+        if token.is("{") && self.peek().is(":") && !self.is_plain {
+            let found = "a dictionary".to_owned();
+            return Err(self.error(token, ParseErrorKind::OnlyCalls { found }));
+        }
         self.expect(end, expected)?;
         let kind = match (token.text, elements.len()) {
             ("(", 1) if !has_comma => ExprKind::Paren(Box::new(elements.swap_remove(0))),
@@ -746,7 +750,7 @@ impl<'t> Tokens<'_, 't> {
             names.push(self.name("the name of a variable")?);
         }
         if in_brackets {
-            self.expect(")", "`)`")?;
+            self.expect(")", "`)` after names without brackets")?;
         }
         Ok((names, are_elements))
     }
