@@ -16,18 +16,23 @@ const COMMON_NAMES: &[&str] = &[
     "candidate",
     "challenge",
     "code",
+    "completion",
     "data",
     "eval",
     "evaluation",
     "example",
     "json",
     "main",
+    "output",
     "p",
     "problem",
     "program",
     "puzzle",
     "py",
     "python",
+    "response",
+    "result",
+    "run",
     "sample",
     "solution",
     "solve",
@@ -39,7 +44,10 @@ const COMMON_NAMES: &[&str] = &[
     "train",
     "training",
     "transform",
+    "trial",
+    "v",
     "validation",
+    "version",
 ];
 
 /// Words that may precede an id without a separator.
@@ -82,7 +90,7 @@ impl<'a> OwnTask<'a> {
 /// It is the longest id that occurs in the program's name, at its end or delimited by `_` or other signs. If there is
 /// none, or if the name is `solve`, `transform`, `main`, `p` or `program`, the file name without the extension is
 /// searched in the same way, and then the folder's, if the file's name is one like `solution` or `attempt_1`, or a
-/// number. A comment `# task: ID`
+/// number, and so on for the folders around it. A comment `# task: ID`
 /// above the program takes precedence over all of them.
 ///
 /// Tasks whose files have the same name in several folders have ids such as `easy/7`. A program with `7` in its name is
@@ -199,14 +207,20 @@ impl<'a> TaskIds<'a> {
         let by_name = || self.within(program.name());
         let by_file = || {
             let file = Path::new(program.source()?);
-            let stem = file.file_stem()?.to_string_lossy();
-            let of_folder = || {
-                let folder = file.parent()?.file_name()?.to_string_lossy();
+            let says_nothing = |name: &str| {
                 let is_number = |c: char| c.is_ascii_digit() || "_-".contains(c);
-                let word = stem.trim_end_matches(is_number);
-                (word.is_empty() || says_no_task(word)).then(|| self.within(&folder))?
+                let word = name.trim_end_matches(is_number);
+                word.is_empty() || says_no_task(word)
             };
-            self.within(&stem).or_else(of_folder)
+            let folders = file.ancestors().skip(1).map(Path::file_name);
+            for name in [file.file_stem()].into_iter().chain(folders) {
+                let name = name?.to_string_lossy();
+                let found = self.within(&name);
+                if found.is_some() || !says_nothing(&name) {
+                    return found;
+                }
+            }
+            None
         };
         let found = if program.is_named_by_file() || says_nothing(program.name()) {
             by_file().or_else(by_name)
@@ -402,6 +416,9 @@ mod tests {
             ("solve", "11aa22bb/attempt_1.py", Some("11aa22bb")),
             ("solve", "11aa22bb/Solution2.py", Some("11aa22bb")),
             ("solve", "11aa22bb/0.py", Some("11aa22bb")),
+            ("solve", "11aa22bb/v1.py", Some("11aa22bb")),
+            ("p", "x/11aa22bb/run-2/attempt_1/main.py", Some("11aa22bb")),
+            ("p", "11aa22bb/mine/main.py", None),
             (
                 "solve_row_swap_7",
                 "11aa22bb/solution.py",

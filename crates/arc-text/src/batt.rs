@@ -1,6 +1,6 @@
 //! Parses batts, as written by `card.py` of the project tokpidjin.
 
-use arc_dsl::{Callee, Dialect, MAX_INT, Operand, ProgramBuilder, Slot};
+use arc_dsl::{Callee, Dialect, MAX_INT, Operand, ProgramBuilder, Slot, TypedPrimitive};
 
 use crate::batt_file::{BattEntry, BattEntryKind, BattFile};
 use crate::error::{ParseError, ParseErrorKind};
@@ -327,7 +327,10 @@ impl<'t> BattParser<'_, 't> {
             Expression::Call {
                 callee, arguments, ..
             } => (callee, arguments),
-            other => (lowering.identity(), [lowering.operand(other)?].into()),
+            other => (
+                TypedPrimitive::Identity.into(),
+                [lowering.operand(other)?].into(),
+            ),
         };
         lowering.step(target, target.text.to_owned(), callable, arguments)?;
         Ok((target, callee))

@@ -71,7 +71,7 @@ impl<'t> Lowering<'_, 't> {
             ExprKind::Foreign | ExprKind::List(_) => return Err(self.only_calls(token)),
             ExprKind::Comprehension(it) => match token.text {
                 "{" => {
-                    self.hashed(&it.value)?;
+                    self.hashed(it.element())?;
                     let elements = self.comprehension(it, true)?;
                     return Ok(Expression::Inlined(self.set_of(token, elements)?));
                 }
@@ -282,11 +282,8 @@ impl<'t> Lowering<'_, 't> {
             self.hashed_by(callee, place, function)?;
             let container = self.argument(container)?;
             let function = self.function_of_elements(function, &container)?;
-            let arguments = if place == 0 {
-                [function, container]
-            } else {
-                [container, function]
-            };
+            let mut arguments = [function, container];
+            arguments.swap(0, place);
             return Ok(Expression::Call {
                 callee,
                 arguments: arguments.into(),

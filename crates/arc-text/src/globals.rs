@@ -9,6 +9,7 @@ use std::sync::Arc;
 use arc_dsl::{Constant, Dialect};
 
 use crate::beside::{Beside, DslPart, Meaning};
+use crate::lexer::Token;
 use crate::names::{self, BUILTINS, is_of_dsl};
 use crate::spelling::nearest;
 
@@ -242,7 +243,8 @@ impl<'t> Globals<'t> {
         !self.hides
     }
 
-    pub(super) fn bind(&mut self, name: &'t str, line: u32, binding: Binding<'t>) {
+    pub(super) fn bind(&mut self, name: Token<'t>, binding: Binding<'t>) {
+        let (name, line) = (name.text, name.line);
         let is_dsl = is_of_dsl(name);
         // After such a change, a module's names are no longer known to be the DSL's.
         let binding = match (self.changes.last(), binding) {

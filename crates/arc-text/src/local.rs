@@ -17,7 +17,7 @@ use crate::lexer::Token;
 use crate::module::lowering::{KnownType, LocalFunction, Lowering, Scope};
 use crate::statements::Parameter;
 use crate::syntax::MAX_NESTING;
-use crate::tokens::{Result, told};
+use crate::tokens::{Result, told, unusable};
 use crate::tree::{Function, StatementKind, Trailer, names_set};
 
 /// What a function uses of the enclosing scope.
@@ -41,12 +41,7 @@ impl<'t> Lowering<'_, 't> {
         self.sets(name)?;
         self.is_own_name(name)?;
         if is_around_itself {
-            let kind = ParseErrorKind::Unusable {
-                name: told(name.text),
-                line: name.line,
-                why: "it calls itself".to_owned(),
-            };
-            return self.fail(name, kind);
+            return self.fail(name, unusable(name.text, name.line, "it calls itself"));
         }
         self.forget_import(name);
         if let Some(scope) = &mut self.scope {
@@ -101,12 +96,7 @@ impl<'t> Lowering<'_, 't> {
             {
                 let (used, line) = (used.clone(), *line);
                 error.kind = if used == name.text {
-                    let why = "it calls itself".to_owned();
-                    ParseErrorKind::Unusable {
-                        name: used,
-                        line,
-                        why,
-                    }
+                    unusable(&used, line, "it calls itself")
                 } else {
                     ParseErrorKind::SetBelow { name: used, line }
                 };
@@ -226,12 +216,8 @@ impl<'t> Lowering<'_, 't> {
         let value = |name: &&'t str| {
             let slot = self.variable_around(name, function.is_around);
             slot.map(Operand::Slot).ok_or_else(|| {
-                let kind = ParseErrorKind::Unusable {
-                    name: told(token.text),
-                    line: function.line,
-                    why: format!("`{}`, which it uses, has another meaning here", told(name)),
-                };
-                self.error(token, kind)
+                let why = format!("`{}`, which it uses, has another meaning here", told(name));
+                self.error(token, unusable(token.text, function.line, why))
             })
         };
         captured.map(value).collect()

@@ -32,7 +32,7 @@ use crate::module::lowering::{Lowering, Parsed};
 
 use crate::names;
 use crate::reference;
-use crate::tokens::{Tokens, told};
+use crate::tokens::{Tokens, error_at, told, unusable};
 use crate::tree::ExprKind;
 
 pub use listing::says_program;
@@ -115,9 +115,8 @@ enum BlockTokens<'t> {
 /// A function of a text, or a value that it sets.
 #[derive(Debug)]
 pub(super) struct Definition<'t> {
-    name: &'t str,
-    pub(super) line: u32,
-    start: usize,
+    /// Its name.
+    pub(super) token: Token<'t>,
     kind: DefinitionKind,
     tokens: BlockTokens<'t>,
     /// When its names are looked up.
@@ -266,7 +265,7 @@ impl<'t> Module<'t> {
         self.pass_over_values();
         let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
         for (name, at) in listed {
-            let start = self.functions[at].start;
+            let start = self.functions[at].token.start;
             match self.outcome(name.as_deref(), at) {
                 Some(outcome) => found.push((start, outcome)),
                 None => self.note_unlisted(at),
@@ -280,14 +279,14 @@ impl<'t> Module<'t> {
         let functions = self.functions.iter();
         let at: HashMap<_, _> = functions
             .zip(0usize..)
-            .map(|(it, at)| (it.start, at))
+            .map(|(it, at)| (it.token.start, at))
             .collect();
         let used = self.used.borrow();
         let name = |(start, entry): &(usize, Result<Program, ParseError>)| {
             let at = at.get(start).copied();
             let name = match entry {
                 Ok(program) => program.name().to_owned(),
-                Err(_) => told(at.map_or("", |at| self.functions[at].name)),
+                Err(_) => told(at.map_or("", |at| self.functions[at].token.text)),
             };
             (name, at.is_some_and(|at| used[at]))
         };
@@ -466,9 +465,7 @@ impl<'t> Module<'t> {
     }
 
     pub(super) fn note(&mut self, token: Token<'t>, kind: ParseErrorKind) {
-        let block = Block::default();
-        self.notes
-            .push(Tokens::new(self.text, &block).error(token, kind));
+        self.notes.push(error_at(self.text, token, kind));
     }
 
     /// Notes a statement that belongs to no program.
@@ -487,8 +484,7 @@ impl<'t> Module<'t> {
     /// Notes calls whose values no program uses, and which may do anything in Python.
     fn pass_over_values(&mut self) {
         for at in 0..self.functions.len() {
-            let Definition { name, kind, .. } = self.functions[at];
-            let (line, start) = (self.functions[at].line, self.functions[at].start);
+            let Definition { token, kind, .. } = self.functions[at];
             let DefinitionKind::Value {
                 at: value,
                 element: None | Some((0, _)),
@@ -511,13 +507,7 @@ impl<'t> Module<'t> {
             }
             self.read_function(at, self.dialect());
             if matches!(self.state(at, self.dialect()), ParseState::Read(Err(_))) {
-                let kind = TokenKind::Name;
-                self.pass_over(Token {
-                    kind,
-                    text: name,
-                    line,
-                    start,
-                });
+                self.pass_over(token);
             }
         }
     }
@@ -539,9 +529,7 @@ impl<'t> Module<'t> {
             DefinitionKind::Value { .. } => (0, ""),
         };
         self.functions.push(Definition {
-            name: name.text,
-            line: name.line,
-            start: name.start,
+            token: name,
             kind,
             tokens: BlockTokens::Block(block),
             at,
@@ -609,8 +597,7 @@ impl<'t> Module<'t> {
             let at = self.function(name, DefinitionKind::Def, Rc::clone(&cut));
             self.functions[at].task = self.task_above(cut.tokens[1].start);
             self.decorated(at, name);
-            self.globals
-                .bind(name.text, name.line, Binding::Function(at));
+            self.globals.bind(name, Binding::Function(at));
             self.kept += cut.tokens.len();
             if self.kept > KEPT_TOKENS {
                 self.functions[at].tokens = BlockTokens::At(mark);
@@ -685,11 +672,8 @@ impl<'t> Module<'t> {
                 self.used.borrow_mut()[decorator] = true;
             }
             if !keeps {
-                let kind = ParseErrorKind::Unusable {
-                    name: told(name.text),
-                    line: token.line,
-                    why: format!("the decorator `@{}` may change it", told(&path.concat())),
-                };
+                let why = format!("the decorator `@{}` may change it", told(&path.concat()));
+                let kind = unusable(name.text, token.line, why);
                 self.functions[at].refused = Some(Tokens::new(self.text, &block).error(name, kind));
             }
         }
@@ -729,7 +713,7 @@ impl<'t> Module<'t> {
             let function = &self.functions[at];
             if function.kind == DefinitionKind::Def
                 && function.refused.is_none()
-                && Primitive::from_name(function.name).is_some()
+                && Primitive::from_name(function.token.text).is_some()
                 && let Some(primitive) = reference::copied(&self.block(at).tokens)
             {
                 copies.push((at, primitive));
@@ -906,7 +890,7 @@ impl<'t> Module<'t> {
                 tokens.lambda_behind(first, 0).and_then(|lambda| {
                     tokens.in_body = true;
                     tokens.end_of_statement()?;
-                    lowering.function(function.name, first, &lambda)
+                    lowering.function(function.token.text, first, &lambda)
                 })
             }
             DefinitionKind::Value { at, element } => {

@@ -1,7 +1,6 @@
 //! Lowers functions statement by statement.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use arc_dsl::{BuildError, Callee, Dialect, Operand, ProgramBuilder, Slot, TypedPrimitive, Value};
 use arc_isa::{Primitive, Type, ValueType};
@@ -9,15 +8,15 @@ use arc_isa::{Primitive, Type, ValueType};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
 use crate::globals::Binding;
-use crate::lexer::{Token, TokenKind};
+use crate::lexer::Token;
 use crate::module::Given;
 use crate::module::lowering::{IS_GRID, KnownType, Lowering, Parsed, Scope, constant};
 use crate::names;
-use crate::syntax::{MAX_NESTING, MOST_NESTED, is_only_text};
-use crate::tokens::{Result, told};
+use crate::syntax::{MAX_NESTING, MOST_NESTED};
+use crate::tokens::{Result, told, unusable};
 use crate::tree::{
-    Body, Choice, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree, Statement,
-    StatementKind, Targets, all_names, names_set, names_used,
+    Argument, Body, Choice, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree,
+    Statement, StatementKind, Targets, all_names, names_set, names_used,
 };
 
 /// The maximum number of inputs of a function that is read by itself, such as a derived operation.
@@ -46,20 +45,6 @@ impl<'t> Parameter<'t> {
             input,
             kind: ParameterKind::Any,
             default: None,
-        }
-    }
-}
-
-/// Prints an operand.
-struct OperandText<'a>(&'a Operand);
-
-impl fmt::Display for OperandText<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Operand::Slot(_) => f.write_str("a variable"),
-            Operand::Primitive(primitive) => f.write_str(primitive.name()),
-            Operand::Constant(constant) => f.write_str(constant.name()),
-            Operand::Literal(value) => value.fmt(f),
         }
     }
 }
@@ -473,12 +458,8 @@ impl<'t> Lowering<'_, 't> {
         let imports = self.imports(import);
         let hides = |star| self.module.is_some_and(|it| it.globals.may_hide(star));
         if self.scope.is_some() && imports.star.is_some_and(hides) {
-            let kind = ParseErrorKind::Unusable {
-                name: "*".to_owned(),
-                line: token.line,
-                why: "it may hide the DSL's names".to_owned(),
-            };
-            return self.fail(token, kind);
+            let why = "it may hide the DSL's names";
+            return self.fail(token, unusable("*", token.line, why));
         }
         for (name, binding) in imports.names {
             self.sets(name)?;
@@ -489,46 +470,31 @@ impl<'t> Lowering<'_, 't> {
         Ok(())
     }
 
-    /// Checks that a `print` changes nothing.
-    pub(super) fn print(&self, print: Token<'t>, printed: &[Token<'t>]) -> Result<()> {
-        let is_set = |name: &str| {
-            let scope = self.scope.as_ref();
-            scope.is_some_and(|scope| scope.builder.variable(name).is_some())
+    /// What is printed is passed over, but it may fail.
+    fn print(&mut self, print: Token<'t>, printed: &[Argument<'t>]) -> Result<()> {
+        let Some(scope) = &self.scope else {
+            return Ok(());
         };
-        let is_known = |token: &Token<'_>| {
-            matches!(token.text, "True" | "False" | "None")
-                || names::known(self.dialect, token.text).is_some()
-        };
-        for argument in printed.split(|token| token.is(",")) {
-            let wrong = match argument {
-                // `print()`, or a trailing comma.
-                [] => None,
-                [keyword, equal, value] if equal.is("=") => {
-                    let is_setting = match keyword.text {
-                        "sep" | "end" => is_only_text(*value) || value.is_name("None"),
-                        "flush" => value.is_name("True") || value.is_name("False"),
-                        "file" => value.is_name("None"),
-                        _ => false,
-                    };
-                    (!is_setting).then_some(keyword)
+        if scope.builder.variable(print.text).is_some() {
+            return Err(self.expects(print, "Python's `print`, which is passed over"));
+        }
+        for Argument { keyword, value } in printed {
+            match (keyword, &value.kind) {
+                (None, ExprKind::Foreign) => {}
+                (None, _) => {
+                    self.elements(value)?;
                 }
-                values => values.iter().find(|token| {
-                    let is_value = match token.kind {
-                        TokenKind::Name => is_set(token.text) || is_known(token),
-                        TokenKind::Integer => true,
-                        _ => is_only_text(**token),
-                    };
-                    !is_value
-                }),
-            };
-            let wrong = if is_set("print") { Some(&print) } else { wrong };
-            if let Some(wrong) = wrong {
-                let kind = ParseErrorKind::Expected {
-                    expected: "in `print(..)`, which is passed over, nothing but variables, constants, strings, \
-                               `sep=\"..\"`, `end=\"..\"` and `flush=True`",
-                    found: format!("`{}`", told(wrong.text)),
-                };
-                return self.fail(*wrong, kind);
+                (Some(it), ExprKind::Foreign) if matches!(it.text, "sep" | "end") => {}
+                (Some(it), ExprKind::Word)
+                    if matches!(
+                        (it.text, value.token.text),
+                        ("sep" | "end" | "file", "None") | ("flush", "True" | "False")
+                    ) => {}
+                (Some(keyword), _) => {
+                    let expected = "in `print(..)`, which is passed over, no names but `sep=\"..\"`, `end=\"..\"` and \
+                                    `flush=True`";
+                    return Err(self.expects(*keyword, expected));
+                }
             }
         }
         Ok(())
@@ -628,7 +594,11 @@ impl<'t> Lowering<'_, 't> {
                 return Ok(());
             }
             Expression::Operand(operand) | Expression::Inlined(operand) => {
-                (self.identity(), [operand].into(), token)
+                let identity = match self.dialect {
+                    Dialect::Public => Primitive::Identity.into(),
+                    Dialect::Typed => TypedPrimitive::Identity.into(),
+                };
+                (identity, [operand].into(), token)
             }
             Expression::Tuple { token, .. } => {
                 return self.fail(token, ParseErrorKind::NotLiteral);
@@ -691,12 +661,10 @@ impl<'t> Lowering<'_, 't> {
                 let value = self.operand(other)?;
                 match self.elements_of(&value, names, token)? {
                     Some(elements) => return Ok(elements),
-                    None => match &value {
-                        Operand::Slot(_) => {
-                            "a value whose elements are counted only when the program runs"
-                                .to_owned()
-                        }
-                        _ => format!("`{}`", told(&format!("{}", OperandText(&value)))),
+                    None => match constant(&value) {
+                        Some(value) => format!("`{}`", told(&value.to_string())),
+                        None => "a value whose elements are counted only when the program runs"
+                            .to_owned(),
                     },
                 }
             }
@@ -752,14 +720,6 @@ impl<'t> Lowering<'_, 't> {
         Ok(Some(elements))
     }
 
-    /// The function that is called to name a value.
-    pub(super) fn identity(&self) -> Callee {
-        match self.dialect {
-            Dialect::Public => Primitive::Identity.into(),
-            Dialect::Typed => TypedPrimitive::Identity.into(),
-        }
-    }
-
     /// Checks that no variable has this name and the language does not use it.
     pub(super) fn check_free(&self, token: Token<'t>) -> Result<()> {
         if let Some(owner) = names::owner(self.dialect, token.text) {
@@ -769,11 +729,8 @@ impl<'t> Lowering<'_, 't> {
             };
             return self.fail(token, kind);
         }
-        match self
-            .scope
-            .as_ref()
-            .and_then(|scope| scope.builder.variable(token.text))
-        {
+        let scope = self.scope.as_ref();
+        match scope.and_then(|scope| scope.builder.variable(token.text)) {
             Some(_) => self.fail(token, BuildError::Reassigned(told(token.text)).into()),
             None => Ok(()),
         }

@@ -7,7 +7,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::numeral;
 use crate::lexer::{Token, TokenKind};
 use crate::names;
-use crate::tokens::{Result, Tokens, told};
+use crate::tokens::{Result, Tokens, described, told};
 use crate::tree::{
     Argument, Body, Chain, Choice, Comprehension, Expr, ExprKind, Function, Import, ParameterKind,
     ParameterTree, Statement, StatementKind, Targets, Trailer, Trailers,
@@ -134,7 +134,7 @@ impl<'t> Tokens<'_, 't> {
         // The precedence of the operators that `left` consists of.
         let mut made = None;
         loop {
-            let operator = self.peek();
+            let mut operator = self.peek();
             let strength = strength(operator, self.second());
             let Some(strength) = strength.filter(|&strength| strength >= least) else {
                 return Ok(left);
@@ -142,6 +142,15 @@ impl<'t> Tokens<'_, 't> {
             self.bump();
             if operator.is_name("not") {
                 self.bump();
+            }
+            if operator.is_name("is") {
+                let is_not = self.accept("not");
+                if !self.peek().is_name("None") {
+                    let found = described(operator);
+                    return Err(self.error(operator, ParseErrorKind::OnlyCalls { found }));
+                }
+                // Nothing else is equal to it.
+                operator.text = if is_not { "!=" } else { "==" };
             }
             let right = if operator.text == "**" {
                 // A sign or another `**` to the right of `**` binds first.
@@ -247,7 +256,9 @@ impl<'t> Tokens<'_, 't> {
             (TokenKind::Symbol, "(" | "{") => return self.bracketed(depth),
             (TokenKind::Symbol, "[") if !self.is_plain => return self.bracketed(depth),
             (TokenKind::Text, _) if self.in_body && is_only_text(token) => {
-                self.bump();
+                while is_only_text(self.peek()) {
+                    self.bump();
+                }
                 ExprKind::Foreign
             }
             (TokenKind::Name, "True" | "False" | "None") => {
@@ -311,6 +322,10 @@ impl<'t> Tokens<'_, 't> {
             has_comma = self.accept(",");
         }
         let words = &self.all()[start..self.place()];
+        if token.is("{") && self.peek().is(":") && !self.is_plain {
+            let found = "a dictionary".to_owned();
+            return Err(self.error(token, ParseErrorKind::OnlyCalls { found }));
+        }
         self.expect(end, expected)?;
         let kind = match (token.text, elements.len()) {
             ("(", 1) if !has_comma => ExprKind::Paren(Box::new(elements.swap_remove(0))),
@@ -347,13 +362,18 @@ impl<'t> Tokens<'_, 't> {
         if self.accept("if") {
             condition = Some(self.operators(OR, depth)?);
         }
-        if !self.accept(end) {
-            let expected = "the end of the comprehension, which has one `for` and at most one `if`";
+        let (mut value, is_flat) = (value, self.peek().is_name("for"));
+        if is_flat {
+            value = self.comprehension(bracket, value, end, self.deeper(depth)?)?;
+        } else if !self.accept(end) {
+            let expected =
+                "the end of the comprehension, which has at most one `if` behind a `for`";
             let found = self.describe();
             return Err(self.blame(ParseErrorKind::Expected { expected, found }));
         }
         let kind = ExprKind::Comprehension(Box::new(Comprehension {
             value,
+            is_flat,
             token,
             names,
             are_elements,
@@ -654,8 +674,9 @@ impl<'t> Tokens<'_, 't> {
         let token = self.peek();
         let kind = if token.is_name("import") || token.is_name("from") {
             StatementKind::Import(Box::new(self.import()?))
-        } else if let Some(printed) = self.print() {
-            StatementKind::Print(printed)
+        } else if token.is_name("print") && self.second().is("(") {
+            self.bump();
+            StatementKind::Print(self.arguments(0, false)?)
         } else {
             self.is_before_return(statements)?;
             self.effect()?
@@ -671,23 +692,6 @@ impl<'t> Tokens<'_, 't> {
             return Err(self.blame(ParseErrorKind::AfterReturn { found }));
         }
         Ok(())
-    }
-
-    /// `print(..)`: what is in the brackets, if it comes next.
-    fn print(&mut self) -> Option<Vec<Token<'t>>> {
-        if !self.peek().is_name("print") || !self.second().is("(") {
-            return None;
-        }
-        let rest = &self.all()[self.place() + 2..];
-        let inner = rest.split(Token::ends_statement).next().unwrap_or_default();
-        let [printed @ .., close] = inner else {
-            return None;
-        };
-        if !close.is(")") {
-            return None;
-        }
-        self.go_to(self.place() + 2 + inner.len());
-        Some(printed.to_vec())
     }
 
     /// A statement that has an effect.
@@ -746,7 +750,7 @@ impl<'t> Tokens<'_, 't> {
             names.push(self.name("the name of a variable")?);
         }
         if in_brackets {
-            self.expect(")", "`)`")?;
+            self.expect(")", "`)` after names without brackets")?;
         }
         Ok((names, are_elements))
     }

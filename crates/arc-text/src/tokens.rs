@@ -198,6 +198,12 @@ pub(super) fn error_at(text: &str, token: Token<'_>, kind: ParseErrorKind) -> Pa
     }
 }
 
+/// The error that a name, which this line binds, cannot be used.
+pub(super) fn unusable(name: &str, line: u32, why: impl Into<String>) -> ParseErrorKind {
+    let (name, why) = (told(name), why.into());
+    ParseErrorKind::Unusable { name, line, why }
+}
+
 /// Describes a token.
 pub(super) fn described(token: Token<'_>) -> String {
     match token.kind {

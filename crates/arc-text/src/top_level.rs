@@ -185,7 +185,7 @@ impl<'t> Module<'t> {
 
     fn bind_imports(&mut self, first: Token<'t>, imports: &Imports<'t>) {
         for (name, binding) in &imports.names {
-            self.globals.bind(name.text, name.line, binding.clone());
+            self.globals.bind(*name, binding.clone());
         }
         if let Some(star) = imports.star {
             self.globals.star(first.line, star);
@@ -254,7 +254,7 @@ impl<'t> Module<'t> {
         if let [name] = names {
             if name.kind == TokenKind::Name && !names::is_keyword(name.text) {
                 let binding = self.bound_to(block, *name, value, end);
-                self.globals.bind(name.text, name.line, binding);
+                self.globals.bind(*name, binding);
             }
             return;
         }
@@ -269,8 +269,7 @@ impl<'t> Module<'t> {
                 let element = Some((place, parts.len()));
                 let kind = DefinitionKind::Value { at: value, element };
                 let function = self.function(**name, kind, Rc::clone(block));
-                self.globals
-                    .bind(name.text, name.line, Binding::Function(function));
+                self.globals.bind(**name, Binding::Function(function));
             }
             return;
         }
@@ -549,7 +548,7 @@ impl<'t> Module<'t> {
     pub(super) fn bind_to_other(&mut self, name: Token<'t>, why: impl Into<String>) {
         if name.kind == TokenKind::Name {
             let other = Binding::Other(why.into());
-            self.globals.bind(name.text, name.line, other);
+            self.globals.bind(name, other);
         }
     }
 }

@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use crate::error::ParseError;
-use crate::lexer::{Token, TokenKind};
+use crate::lexer::Token;
 
 /// An expression.
 #[derive(Debug)]
@@ -66,6 +66,8 @@ pub(super) struct Chain<'t> {
 #[derive(Debug)]
 pub(super) struct Comprehension<'t> {
     pub(super) value: Expr<'t>,
+    /// Whether the value is a comprehension, what is behind the next `for`, whose elements are those of this one.
+    pub(super) is_flat: bool,
     /// The word `for`.
     pub(super) token: Token<'t>,
     pub(super) names: SmallVec<[Token<'t>; 1]>,
@@ -73,6 +75,16 @@ pub(super) struct Comprehension<'t> {
     pub(super) are_elements: bool,
     pub(super) container: Expr<'t>,
     pub(super) condition: Option<Expr<'t>>,
+}
+
+impl<'t> Comprehension<'t> {
+    /// The value of an element.
+    pub(super) fn element(&self) -> &Expr<'t> {
+        match &self.value.kind {
+            ExprKind::Comprehension(inner) if self.is_flat => inner.element(),
+            _ => &self.value,
+        }
+    }
 }
 
 /// What may follow a value, in the order of the text.
@@ -154,7 +166,7 @@ pub(super) enum StatementKind<'t> {
     Define(Box<Function<'t>>),
     Import(Box<Import<'t>>),
     /// `print`, and what is in its brackets.
-    Print(Vec<Token<'t>>),
+    Print(Vec<Argument<'t>>),
 }
 
 /// `if` or `elif`, its condition and what is done then.
@@ -282,10 +294,7 @@ pub(super) fn names_used<'t>(statements: &[Statement<'t>], found: &mut dyn FnMut
                 names_used(&branches.1.statements, found);
             }
             StatementKind::Define(function) => function.names(found),
-            StatementKind::Print(printed) => {
-                let names = printed.iter().filter(|token| token.kind == TokenKind::Name);
-                names.copied().for_each(&mut *found);
-            }
+            StatementKind::Print(printed) => all_names(printed.iter().map(|it| &it.value), found),
             StatementKind::Import(_) => {}
         }
     }

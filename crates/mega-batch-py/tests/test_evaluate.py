@@ -58,6 +58,11 @@ FOUND: list[tuple[str, str]] = [
     # Neither thoughts nor the text around an answer are the answer.
     ("<think>try\n```python\nO = hmirror(I)\n```\nno</think>\n<answer>\nO = vmirror(I)\n</answer>", "vmirror(I)"),
     ("<think>try\n```python\nO = hmirror(I)\n```\nno</think>\nO = vmirror(I)", "vmirror(I)"),
+    ("<think>try\n```python\nO = hmirror(I)\n```</think><answer>\nO = vmirror(I)\n</answer>", "vmirror(I)"),
+    ("<think>The shape is \"L\"</think>\n```\nO = vmirror(I)\n```", "vmirror(I)"),
+    ("<think>I end with \"</think>\" here.\n</think>\n```\nO = vmirror(I)\n```", "vmirror(I)"),
+    ("The answer is $\\boxed{\\text{O = vmirror(I)}}$", "vmirror(I)"),
+    ("$\\boxed{\\texttt{vmirror(I)}}$", "vmirror(I)"),
     ("It may be O = hmirror(I).\n```\nO = hmirror(I)\n```\n</think>\n`O = vmirror(I)`", "vmirror(I)"),
     ("<answer>\nO = vmirror(I)\n</answer>\n```\nO = hmirror(I)\n```\nwas my first idea", "vmirror(I)"),
     ("<|channel|>analysis<|message|>O = hmirror(I)?<|end|>\n<|channel|>final<|message|>O = vmirror(I)<|return|>", "vmirror(I)"),

@@ -403,9 +403,22 @@ impl TaskFile {
             }
             let ranked = entries.iter().filter(|(key, _)| rank_of(key).is_some());
             let best = ranked.min_by_key(|(key, _)| rank_of(key));
+            let at = self.errors.len();
+            let is_like_pairs = |(key, it): &&(String, &RawValue)| {
+                let first = first_of(it.get()).map(kind_of);
+                split_of(key) == Some(0) && matches!(first, Some(JsonKind::Object | JsonKind::List))
+            };
             if let Some((key, value)) = best.filter(|_| own_id.is_some()) {
                 let error = no_text(&Places::new(text).of_key(key, value));
-                self.of_programs.push((self.errors.len(), error));
+                self.of_programs.push((at, error));
+            } else if let Some((key, pairs)) = entries.iter().find(is_like_pairs) {
+                self.pairs(&Places::new(text).of_key(key, pairs));
+                self.errors.truncate(at + 1);
+                if let [_] = self.errors[at..] {
+                    let found = described(&entries);
+                    let error = text.error(format!("expected {PROGRAM}, found {found}"));
+                    return self.of_programs.push((at, error));
+                }
             }
             self.refuse(text, &described(&entries));
         }

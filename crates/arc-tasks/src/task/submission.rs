@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use arc_dsl::Grid;
+use arc_text::misspelt;
 use serde_json::value::RawValue;
 
 use super::MAX_TESTS;
@@ -323,7 +324,10 @@ impl SubmissionFile {
         }
         for key in ATTEMPTS {
             if !has(&key) {
-                let message = format!("no `{key}`: it counts as wrong");
+                let others = entries.iter().filter(|it| !is_attempt(it));
+                let found = misspelt(key, others.map(|(key, _)| key.as_str()));
+                let found = found.map_or(String::new(), |found| format!(", found `{found}`"));
+                let message = format!("no `{key}`{found}: it counts as wrong");
                 self.missing.push(text.error(message));
             }
         }
@@ -515,6 +519,9 @@ mod tests {
                 "line 1, column 49, a[1]: no `attempt_1`: it counts as wrong",
             ]
         );
+        let misspelt = br#"{"a": [{"attempt1": [[1]], "attempt_2": [[2]]}]}"#;
+        let found = "line 1, column 8, a[0]: no `attempt_1`, found `attempt1`: it counts as wrong";
+        assert_eq!(told(&SubmissionFile::read("x", misspelt).missing), [found]);
         assert_eq!(
             told(&file.errors),
             [

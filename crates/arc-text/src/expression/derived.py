@@ -42,3 +42,12 @@ def element(t, place):
     n = size(t)
     pairs = pair(interval(invert(n), n, 1), combine(t, t))
     return last(extract(pairs, matcher(first, place)))
+
+
+def slice(t, start, stop):
+    n = size(t)
+    begin = branch(greater(0, start), add(n, start), start)
+    end = branch(greater(0, stop), add(n, stop), stop)
+    pairs = pair(interval(0, n, 1), t)
+    is_within = fork(both, compose(lbind(greater, end), first), compose(flip, compose(lbind(greater, begin), first)))
+    return apply(last, sfilter(pairs, is_within))

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use std::sync::LazyLock;
 
-use arc_dsl::{Callee, Container, Dialect, Operand, Program, Slot, Value};
+use arc_dsl::{Callee, Container, Dialect, MAX_INT, Operand, Program, Slot, Value};
 use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
@@ -280,7 +280,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// A container of the elements that Python iterates over.
-    pub(super) fn elements(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+    pub(crate) fn elements(&mut self, expr: &Expr<'t>) -> Result<Operand> {
         Ok(self.sequence(expr)?.0)
     }
 
@@ -313,7 +313,7 @@ impl<'t> Lowering<'_, 't> {
             return Ok(self.set(set, true)?.into());
         }
         match &expr.kind {
-            ExprKind::Comprehension(it) => self.hashed(&it.value)?,
+            ExprKind::Comprehension(it) => self.hashed(it.element())?,
             ExprKind::Tuple(elements) | ExprKind::List(elements) => {
                 elements.iter().try_for_each(|it| self.hashed(it))?;
             }
@@ -506,7 +506,17 @@ impl<'t> Lowering<'_, 't> {
         if !is_element && has_value {
             let (value, ty, late) = self.of_element(it, &it.value, element.as_ref(), is_late)?;
             elements = self.made(it.token, Primitive::Apply, [value, elements])?;
-            elements = self.typed(elements, ty.map(ValueType::tuple_of));
+            if it.is_flat {
+                elements = self.made(it.token, Primitive::Merge, [elements])?;
+            }
+            elements = self.typed(
+                elements,
+                if it.is_flat {
+                    ty
+                } else {
+                    ty.map(ValueType::tuple_of)
+                },
+            );
             is_late = late;
         }
         self.has_late = is_late && is_taken;
@@ -562,7 +572,12 @@ impl<'t> Lowering<'_, 't> {
                     }
                 }
             }
-            let value = lowering.argument(value)?;
+            let value = match &value.kind {
+                ExprKind::Comprehension(inner) if it.is_flat => {
+                    lowering.comprehension(inner, true)?
+                }
+                _ => lowering.argument(value)?,
+            };
             ty = lowering.certain(&value, it.token);
             Ok(value)
         })?;
@@ -597,13 +612,18 @@ impl<'t> Lowering<'_, 't> {
             {
                 return self.mirrored(token, value);
             }
-            _ => return Err(self.expects(token, "an index or `[::-1]`")),
+            [start, stop] | [start, stop, None] => {
+                let [start, stop] =
+                    [(start, 0), (stop, MAX_INT / 2)].map(|(bound, none)| match bound {
+                        Some(bound) => self.place(bound),
+                        None => Ok(Value::Int(none).into()),
+                    });
+                let part = self.derived(token, "slice", &[value, start?, stop?])?;
+                return Ok(self.typed(part, element.map(ValueType::tuple_of)));
+            }
+            _ => return Err(self.expects(token, "an index, `[i:j]` or `[::-1]`")),
         };
-        let place = self.argument(at)?;
-        if self.certain(&place, at.token) != Some(ValueType::Int) {
-            let expected = "an index that is an integer whatever the grid is";
-            return Err(self.expects(at.token, expected));
-        }
+        let place = self.place(at)?;
         let found = match (constant(&place), count.map(|count| count as i32)) {
             (Some(Value::Int(0)), _) => self.made(token, Primitive::First, [value])?,
             (Some(Value::Int(at)), count) if at == -1 || count == Some(at + 1) => {
@@ -612,6 +632,15 @@ impl<'t> Lowering<'_, 't> {
             _ => self.derived(token, "element", &[value, place])?,
         };
         Ok(self.typed(found, element))
+    }
+
+    /// What stands in brackets as an index.
+    fn place(&mut self, at: &Expr<'t>) -> Result<Operand> {
+        let place = self.argument(at)?;
+        if self.certain(&place, at.token) == Some(ValueType::Int) {
+            return Ok(place);
+        }
+        Err(self.expects(at.token, "an index that is an integer whatever the grid is"))
     }
 
     /// The list that an index follows, if there is one, and how many of the trailers belong to it.

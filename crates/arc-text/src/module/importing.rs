@@ -3,9 +3,9 @@
 //! What only may fail is left alone: whether a module or a file is there, the text does not say.
 
 use crate::error::ParseErrorKind;
-use crate::lexer::{Block, Token, TokenKind};
+use crate::lexer::{Token, TokenKind};
 use crate::module::Module;
-use crate::tokens::{Tokens, told};
+use crate::tokens::{error_at, told};
 
 impl<'t> Module<'t> {
     /// Records that Python's import ends at a token, and why.
@@ -14,7 +14,7 @@ impl<'t> Module<'t> {
         if is_first {
             let found = told(token.text);
             let kind = ParseErrorKind::EndsImport { found, why };
-            let error = Tokens::new(self.text, &Block::default()).error(token, kind);
+            let error = error_at(self.text, token, kind);
             self.ends = Some((token.start, error));
         }
     }

@@ -14,7 +14,7 @@ use crate::lexer::Token;
 use crate::module::lowering::{Lowering, Parsed};
 use crate::module::{Definition, Given, ParseState};
 use crate::names;
-use crate::tokens::{Result, told};
+use crate::tokens::{Result, told, unusable};
 use crate::tree::{Argument, ParameterKind, Trailer};
 
 impl<'t> Lowering<'_, 't> {
@@ -101,23 +101,18 @@ impl<'t> Lowering<'_, 't> {
         binding: Binding<'t>,
         trailers: &[Trailer<'t>],
     ) -> Result<(Expression<'t>, usize)> {
-        let unusable = |why: String| ParseErrorKind::Unusable {
-            name: told(token.text),
-            line,
-            why,
-        };
         match binding {
             Binding::Dsl(name) => {
                 if let Some(operand) = self.of_dsl(name) {
                     Ok((Expression::Operand(operand), 0))
                 } else {
                     let why = format!("the DSL has no `{}`", told(name));
-                    self.fail(token, unusable(why))
+                    self.fail(token, unusable(token.text, line, why))
                 }
             }
-            Binding::Other(what) => self.fail(token, unusable(what)),
+            Binding::Other(what) => self.fail(token, unusable(token.text, line, what)),
             Binding::Beside(file, line) => self.fail(token, bound_beside(token, &file, line)),
-            Binding::Module(path) => self.of_module(token, path, trailers, unusable),
+            Binding::Module(path) => self.of_module(token, line, path, trailers),
             Binding::Function(at) => self.of_function(token, at, trailers),
         }
     }
@@ -126,9 +121,9 @@ impl<'t> Lowering<'_, 't> {
     fn of_module(
         &mut self,
         token: Token<'t>,
+        line: u32,
         mut path: String,
         trailers: &[Trailer<'t>],
-        unusable: impl Fn(String) -> ParseErrorKind,
     ) -> Result<(Expression<'t>, usize)> {
         for (at, trailer) in trailers.iter().enumerate() {
             let Trailer::Part(part) = trailer else {
@@ -157,7 +152,7 @@ impl<'t> Lowering<'_, 't> {
             };
         }
         let why = format!("it is the module `{}`", told(&path));
-        self.fail(token, unusable(why))
+        self.fail(token, unusable(token.text, line, why))
     }
 
     /// A function of the text, called or as a value, or a value that the text sets.
@@ -173,8 +168,8 @@ impl<'t> Lowering<'_, 't> {
         let function = &module.functions[at];
         let is_value = function.is_value();
         if self.at != LATE && !is_value && module.globals.rebinds() {
-            let why = "it is called where names still change their meaning".to_owned();
-            return self.fail(token, unusable(token, function, why));
+            let why = "it is called where names still change their meaning";
+            return self.fail(token, unusable(token.text, function.token.line, why));
         }
         module.mark_used(at);
         let element = std::mem::take(&mut self.element);
@@ -193,8 +188,8 @@ impl<'t> Lowering<'_, 't> {
                 return self.fail(token, ParseErrorKind::NotLiteral);
             }
             ParseState::Reading => {
-                let why = "it calls itself".to_owned();
-                return self.fail(token, unusable(token, function, why));
+                let why = "it calls itself";
+                return self.fail(token, unusable(token.text, function.token.line, why));
             }
             ParseState::Read(Ok(parsed)) => Rc::clone(parsed),
             // It may be right for the arguments of this call.
@@ -224,7 +219,7 @@ impl<'t> Lowering<'_, 't> {
         }
         if parsed.grid.is_some() {
             let why = "it takes its input apart as a grid, and here that may be something else";
-            return self.fail(token, unusable(token, function, why.to_owned()));
+            return self.fail(token, unusable(token.text, function.token.line, why));
         }
         let inputs = vec![None; parsed.program.inputs().len()];
         let value = self.as_value(token, &parsed, &inputs)?;
@@ -256,7 +251,7 @@ impl<'t> Lowering<'_, 't> {
             Ok(Some(Err(error))) => self.fail(token, unusable_by(&error, token, function)),
             Ok(None) => {
                 let why = "it calls itself, or others that are no functions of grids, too deep within each other";
-                self.fail(token, unusable(token, function, why.to_owned()))
+                self.fail(token, unusable(token.text, function.token.line, why))
             }
             Err(needs) => {
                 self.needs = Some(needs);
@@ -380,15 +375,7 @@ fn unusable_by(error: &ParseError, token: Token<'_>, function: &Definition<'_>) 
         kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
         kind => {
             let why = format!("line {}, column {}: {kind}", error.line, error.column);
-            unusable(token, function, why)
+            unusable(token.text, function.token.line, why)
         }
-    }
-}
-
-fn unusable(token: Token<'_>, function: &Definition<'_>, why: String) -> ParseErrorKind {
-    ParseErrorKind::Unusable {
-        name: told(token.text),
-        line: function.line,
-        why,
     }
 }

@@ -4,11 +4,10 @@ use arc_dsl::{Dialect, Program};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::globals::{Binding, LATE};
-use crate::lexer::{Block, Token, TokenKind};
 use crate::module::inputs::of_inputs;
 use crate::module::{DefinitionKind, Module, ParseState};
 use crate::names;
-use crate::tokens::{Tokens, told};
+use crate::tokens::{Tokens, error_at, told, unusable};
 
 impl Module<'_> {
     /// The functions that names are finally bound to: the name, if it is not the function's own, and the index.
@@ -18,14 +17,14 @@ impl Module<'_> {
         let mut is_reached = vec![false; self.functions.len()];
         for (key, at) in std::mem::take(&mut self.table) {
             if self.functions[at].is_value() {
-                let line = self.functions[at].line;
+                let line = self.functions[at].token.line;
                 self.set.push((key, line, Binding::Function(at)));
                 continue;
             }
             if is_listed[at] {
                 continue;
             }
-            let name = self.functions[at].name;
+            let name = self.functions[at].token.text;
             is_listed[at] = true;
             let says_so = name.ends_with(&key);
             listed.push(((!says_so).then(|| format!("{name}_{key}")), at));
@@ -36,25 +35,19 @@ impl Module<'_> {
             };
             is_reached[at] = true;
             let function = &self.functions[at];
-            if function.is_value() || (is_listed[at] && function.name == name) {
+            if function.is_value() || (is_listed[at] && function.token.text == name) {
                 continue;
             }
-            is_listed[at] |= function.name == name;
-            listed.push(((function.name != name).then(|| name.to_owned()), at));
+            is_listed[at] |= function.token.text == name;
+            listed.push(((function.token.text != name).then(|| name.to_owned()), at));
         }
         for (at, is_reached) in is_reached.into_iter().enumerate() {
             let function = &self.functions[at];
             if is_reached || is_listed[at] || function.is_value() {
                 continue;
             }
-            if let Some((line, _)) = self.globals.get(self.dialect(), function.name, LATE) {
-                let (name, start, at) = (told(function.name), function.start, function.line);
-                let token = Token {
-                    kind: TokenKind::Name,
-                    text: "",
-                    line: at,
-                    start,
-                };
+            if let Some((line, _)) = self.globals.get(self.dialect(), function.token.text, LATE) {
+                let (name, token) = (told(function.token.text), function.token);
                 self.note(token, ParseErrorKind::Replaced { name, line });
             }
         }
@@ -66,29 +59,20 @@ impl Module<'_> {
     pub(super) fn refuse_replaced(&mut self) {
         for at in 0..self.functions.len() {
             let function = &self.functions[at];
-            if function.kind != DefinitionKind::Def || !says_program(function.name) {
+            if function.kind != DefinitionKind::Def || !says_program(function.token.text) {
                 continue;
             }
-            let bound = self.globals.get(self.dialect(), function.name, LATE);
+            let bound = self.globals.get(self.dialect(), function.token.text, LATE);
             let Some((line, Binding::Function(value))) = bound else {
                 continue;
             };
             if !self.functions[value].is_value() {
                 continue;
             }
-            let kind = ParseErrorKind::Unusable {
-                name: told(function.name),
-                line,
-                why: "it is set to a value".to_owned(),
-            };
-            let token = Token {
-                kind: TokenKind::Name,
-                text: "",
-                line: function.line,
-                start: function.start,
-            };
-            let error = Tokens::new(self.text, &Block::default()).error(token, kind);
-            self.errors.push((function.start, error));
+            let token = function.token;
+            let kind = unusable(token.text, line, "it is set to a value");
+            let error = error_at(self.text, token, kind);
+            self.errors.push((token.start, error));
             for used in self.may_call(value) {
                 self.used.borrow_mut()[used] = true;
             }
@@ -103,7 +87,7 @@ impl Module<'_> {
     ) -> Option<Result<Program, ParseError>> {
         let function = &self.functions[at];
         let is_used = self.used.borrow()[at];
-        let said = name.unwrap_or(function.name);
+        let said = name.unwrap_or(function.token.text);
         let dialect = function.dialect;
         let ParseState::Read(read) = self.state(at, dialect) else {
             return None;
@@ -181,7 +165,7 @@ impl Module<'_> {
                 "line {}, column {}: {}",
                 error.line, error.column, error.kind
             ),
-            None if names::known(self.dialect(), function.name).is_some() => {
+            None if names::known(self.dialect(), function.token.text).is_some() => {
                 "the DSL has the name".to_owned()
             }
             None => ParseErrorKind::ParameterCount {
@@ -191,7 +175,7 @@ impl Module<'_> {
             }
             .to_string(),
         };
-        let name = told(function.name);
+        let name = told(function.token.text);
         let error = self.at_parameters(at, ParseErrorKind::Uncalled { name, why });
         self.notes.push(error);
     }

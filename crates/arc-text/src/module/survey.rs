@@ -61,7 +61,7 @@ impl Module<'_> {
         self.bind_all();
         let (mut copies, mut rewritten) = (0, Vec::new());
         for (at, function) in self.functions.iter().enumerate() {
-            let Some(primitive) = Primitive::from_name(function.name) else {
+            let Some(primitive) = Primitive::from_name(function.token.text) else {
                 continue;
             };
             if function.kind != DefinitionKind::Def {

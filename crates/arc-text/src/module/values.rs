@@ -7,14 +7,14 @@ use arc_isa::Type;
 
 use crate::error::ParseError;
 use crate::globals::Binding;
-use crate::lexer::{Block, Token, TokenKind};
+use crate::lexer::{Token, TokenKind};
 use crate::module::inlining::bound_beside;
 use crate::module::inputs::taken_over;
 use crate::module::listing::says_program;
 use crate::module::lowering::Parsed;
 use crate::module::{Module, ParseState};
 use crate::names;
-use crate::tokens::Tokens;
+use crate::tokens::error_at;
 
 impl Module<'_> {
     /// Programs defined by assignment, such as `solve_a = compose(vmirror, hmirror)`, if their name is that of a
@@ -43,7 +43,7 @@ impl Module<'_> {
                         ParseState::Read(Ok(parsed)) => Some(Err(Rc::clone(parsed))),
                         _ => None,
                     };
-                    (self.functions[at].start, value)
+                    (self.functions[at].token.start, value)
                 }
                 Binding::Beside(file, of_line) => {
                     let start = start_of_line(self.text, line);
@@ -54,7 +54,7 @@ impl Module<'_> {
                         start,
                     };
                     let kind = bound_beside(token, &file, of_line);
-                    let error = Tokens::new(self.text, &Block::default()).error(token, kind);
+                    let error = error_at(self.text, token, kind);
                     found.push((start, Err(error)));
                     continue;
                 }

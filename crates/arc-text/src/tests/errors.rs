@@ -134,7 +134,8 @@ fn python_beyond_calls_is_refused_in_one_way() {
     for (lines, place, found) in [
         ("for x in I:\n  pass", (2, 2), "the keyword `for`"),
         ("x = size(I) / 2", (2, 14), "`/`"),
-        ("x = I is None", (2, 8), "the keyword `is`"),
+        ("x = I is I", (2, 8), "the keyword `is`"),
+        ("x = {1: 2}", (2, 6), "a dictionary"),
         ("x = [I]", (2, 6), "`[`"),
         ("x = I.shape", (2, 7), "`.`"),
         ("x = color('red')", (2, 12), "a string"),

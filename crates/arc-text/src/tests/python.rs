@@ -453,10 +453,68 @@ fn functions_made_anew_are_others() {
 }
 
 #[test]
+fn several_loops_slices_and_none_are_those_of_python() {
+    // The results are those of CPython 3.12.
+    for (value, expected) in [
+        (
+            "tuple((i, j) for i, r in enumerate(I) for j, c in enumerate(r) if c == 0)",
+            "((0, 2), (1, 0), (1, 1))",
+        ),
+        (
+            "tuple(c for r in I if r[0] == 1 for c in r if c > 0)",
+            "(1, 1)",
+        ),
+        (
+            "tuple(frozenset(c * 10 + j for r in I for j, c in enumerate(r)))",
+            "(0, 1, 2, 10, 11, 22)",
+        ),
+        (
+            "tuple({(c, i) for i, r in enumerate(I) for c in r})",
+            "((1, 0), (0, 1), (2, 1), (0, 0))",
+        ),
+        ("sum(c for r in I for c in r)", "4"),
+        ("sum(1 for r in I for c in r if c == 0)", "3"),
+        (
+            "tuple(tuple(a + b for a in r for b in (10, 20)) for r in I)",
+            "((11, 21, 11, 21, 10, 20), (10, 20, 10, 20, 12, 22))",
+        ),
+        (
+            "tuple(c for o in order(objects(I, T, F, F), size) for c in o)",
+            "((2, (1, 2)), (0, (0, 2)), (0, (1, 1)), (0, (1, 0)), (1, (0, 1)), (1, (0, 0)))",
+        ),
+        (
+            "tuple((a, b, c) for a in (1, 2) for b in (a, 3) for c in (b, a) if c > 1)",
+            "((1, 3, 3), (2, 2, 2), (2, 2, 2), (2, 3, 3), (2, 3, 2))",
+        ),
+        ("mostcommon(tuple(c for r in I for c in r))", "0"),
+        (
+            "(I[1:], I[:1], I[:], I[-1:], I[:-1], I[5:], I[-9:1], I[1:0])",
+            "(((0, 0, 2),), ((1, 1, 0),), ((1, 1, 0), (0, 0, 2)), ((0, 0, 2),), ((1, 1, 0),), (), ((1, 1, 0),), ())",
+        ),
+        ("tuple(r[1:] + r[:1] for r in I)", "((1, 0, 1), (0, 2, 0))"),
+        ("tuple(r[len(r) // 2:] for r in I)", "((1, 0), (0, 2))"),
+        ("(1, 2, 3, 4)[1:-1]", "(2, 3)"),
+        ("tuple(sorted(palette(I))[1:])", "(1, 2)"),
+        (
+            "(index(I, (9, 9)) is None, I is not None, size(I) if I is None else 7)",
+            "(True, True, 7)",
+        ),
+    ] {
+        assert_eq!(
+            given(&format!("return {value}")).as_deref(),
+            Ok(expected),
+            "{value}"
+        );
+    }
+}
+
+#[test]
 fn what_fails_in_python_fails() {
     for lines in [
         "return I[2]",
         "return I[-3]",
+        "return tuple(1 // (c - c) for r in I for c in r)",
+        "return tuple(c for x in (1,) for c in x)",
         "return tuple(first(()) for x in I)",
         "return max(())",
         "return abs(I)",
@@ -499,8 +557,8 @@ fn what_is_not_certain_is_refused() {
             "line 2, column 11: expected an index that is an integer whatever the grid is, found `first`",
         ),
         (
-            "return I[1:]",
-            "line 2, column 10: expected an index or `[::-1]`, found `[`",
+            "return I[::2]",
+            "line 2, column 10: expected an index, `[i:j]` or `[::-1]`, found `[`",
         ),
         (
             "return tuple(reversed(palette(I)))",
@@ -529,9 +587,13 @@ fn what_is_not_certain_is_refused() {
             "line 2, column 16: expected `key=..` or `default=0` alone, found `key`",
         ),
         (
-            "return tuple(c for r in I for c in r)",
-            "line 2, column 28: expected the end of the comprehension, which has one `for` and at most one `if`, \
-             found the keyword `for`",
+            "return tuple(r for r in I if r if I)",
+            "line 2, column 33: expected the end of the comprehension, which has at most one `if` behind a `for`, \
+             found the keyword `if`",
+        ),
+        (
+            "return {{r} for r in I for c in r}",
+            "line 2, column 10: Python cannot hash a set in braces, expected `frozenset(..)`",
         ),
         (
             "return tuple(a for a, b in I)",

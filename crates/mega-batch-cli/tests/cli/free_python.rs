@@ -278,6 +278,12 @@ fn without_the_option_numpy_is_said_to_need_it() {
     let done = folder.run("run --tasks a.json --programs a.py b.py");
     let note = "a.py: may be a program in free Python, as may 1 more: these run with `--python`, `python=True`";
     assert!(done.stderr.contains(note), "{}", done.stderr);
+    // What imports the DSL never is.
+    for import in ["from dsl import *", "import constants as c"] {
+        folder.write("a.py", format!("{import}\n{text}"));
+        let done = folder.run("run --tasks a.json --programs a.py");
+        assert!(!done.stderr.contains("free Python"), "{}", done.stderr);
+    }
 }
 
 /// In whatever form the text comes, and wherever the helper is.

@@ -364,12 +364,11 @@ struct Tag<'a> {
     place: Range<usize>,
 }
 
-/// The tags of a text, except quoted ones.
+/// The tags of a text, except quoted ones. What closes may follow a quotation, and a fence.
 fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
     text.match_indices('<').filter_map(move |(start, _)| {
-        if text[..start].ends_with(['`', '\'', '"']) {
-            return None;
-        }
+        let quotes = ['`', '\'', '"'];
+        let is_quoted = text[..start].ends_with(quotes) && !text[..start].ends_with("```");
         let inner = &text[start + 1..];
         let closes = inner.starts_with('/');
         let inner = inner.strip_prefix('/').unwrap_or(inner);
@@ -381,6 +380,9 @@ fn tags(text: &str) -> impl Iterator<Item = Tag<'_>> {
         let is_tag = rest.starts_with('>') || rest.starts_with(char::is_whitespace);
         let end = rest.find('>').filter(|_| is_tag)?;
         let place = start..text.len() - inner.len() + length + end + 1;
+        if is_quoted && (!closes || text[place.end..].starts_with(quotes)) {
+            return None;
+        }
         let name = &inner[..length];
         Some(Tag {
             name,
@@ -456,7 +458,7 @@ fn behind_prompt(line: &str) -> &str {
 
 /// The text between marks of Markdown or of formulas that enclose all of it.
 fn between_marks(text: &str) -> Option<&str> {
-    const MARKS: [(&str, &str); 7] = [
+    const MARKS: [(&str, &str); 9] = [
         ("**", "**"),
         ("__", "__"),
         ("*", "*"),
@@ -464,6 +466,8 @@ fn between_marks(text: &str) -> Option<&str> {
         ("$", "$"),
         ("\\(", "\\)"),
         ("\\boxed{", "}"),
+        ("\\text{", "}"),
+        ("\\texttt{", "}"),
     ];
     let mut inner = text.trim();
     while let Some(within) = MARKS
@@ -696,6 +700,7 @@ fn within_prose(lines: &mut [Line], is_wanted: fn(&str) -> bool) -> Vec<Block> {
     for (at, line) in found.iter_mut().enumerate() {
         let boxed = line.text.rsplit_once("\\boxed{");
         let boxed = boxed.and_then(|(_, rest)| Some(rest.rsplit_once('}')?.0.trim()));
+        let boxed = boxed.map(|it| between_marks(it).unwrap_or(it));
         let parts: Vec<&str> = line.text.split('`').collect();
         // Parts at odd indices are between backticks; those between two adjacent backticks are empty.
         let parts = parts.iter().skip(1).map(|part| part.trim());

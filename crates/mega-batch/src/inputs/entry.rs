@@ -239,7 +239,12 @@ fn free_python(code: &str, name: &str, read: &[&Parsed]) -> FreePython {
     };
     let is_cut = read.iter().any(|it| is_cut(it));
     let is_misspelt = read.iter().all(|it| is_misspelt(it)) && !code.contains("import *");
-    match (has_function, is_misspelt) {
+    let imports_dsl = code.lines().any(|line| {
+        let mut words = line.split([' ', '.', ',']);
+        matches!(words.next(), Some("from" | "import"))
+            && matches!(words.next(), Some("dsl" | "constants" | "arc_types"))
+    });
+    match (has_function && !imports_dsl, is_misspelt) {
         (false, _) => FreePython::No,
         (true, true) => FreePython::OfPrelude,
         (true, false) if is_cut || calls_dsl(code, name) => FreePython::Maybe,

@@ -114,16 +114,17 @@ pub(super) const LISTED: [Column; 3] = [(0, 0), (0, 1), (1, 0)];
 /// What `label` is beside `list`.
 pub(super) const LABEL: Column = (1, 1);
 
-/// The column of this name, such as `example_inputs`, `exampleInputs` or `example_x`.
+/// The column of this name, such as `example_inputs`, `exampleInputs`, `example_x` or `x_example`.
 pub(super) fn column(key: &str) -> Option<Column> {
     let words = key.rsplit_once('_');
-    let (split, side) = words.or_else(|| Some(key.split_at(key.rfind(char::is_uppercase)?)))?;
-    let side = match &*side.to_ascii_lowercase() {
-        "x" => 0,
-        "y" => 1,
-        side => side_of(side)?,
+    let (a, b) = words.or_else(|| Some(key.split_at(key.rfind(char::is_uppercase)?)))?;
+    let side = |word: &str| match &*word.to_ascii_lowercase() {
+        "x" => Some(0),
+        "y" => Some(1),
+        word => side_of(word),
     };
-    Some((split_of(split)?, side))
+    let column = |split, word| Some((split_of(split)?, side(word)?));
+    column(a, b).or_else(|| column(b, a))
 }
 
 pub(super) fn side_of(key: &str) -> Option<usize> {
@@ -340,9 +341,12 @@ pub(super) fn are_rows(key: &str, json: &str) -> bool {
 /// Whether a list under this key, which begins with this, holds rows of programs.
 fn is_row(key: &str, json: &str, row: &Entries<'_>) -> bool {
     let is_split = split_of(key).is_some();
+    // A misspelt `input` is that of a pair.
+    let is_input = |(key, _): &(String, &RawValue)| place_in("input", key).is_some();
+    let is_pair = || row.iter().any(is_input) || is_pairs(json);
     let is_row = match program(row) {
         Some(_) => is_split || names_task(row),
-        None => is_split && !is_pairs(json) && row.iter().any(|(key, _)| rank_of(key).is_some()),
+        None => is_split && row.iter().any(|(key, _)| rank_of(key).is_some()) && !is_pair(),
     };
     is_row || row.iter().any(|(key, it)| key == ROW && is_object(it))
 }

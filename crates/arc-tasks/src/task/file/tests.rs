@@ -135,6 +135,10 @@ fn a_misspelt_key_of_a_pair_is_no_unknown_output() {
         error("{\"train\": [{\"Input\": [[1]]}]}"),
         "line 1, column 12, train[0]: expected the key `input` with a grid, found `Input`"
     );
+    assert_eq!(
+        error("{\"id\": \"a\", \"train\": [{\"Input\": [[1]], \"Output\": [[1]]}]}"),
+        "line 1, column 23, train[0]: expected the key `input` with a grid, found `Input`"
+    );
     for key in ["ouput", "outputs", "Output"] {
         let pair = format!("{{\"input\": [[1]], \"{key}\": [[1]]}}");
         assert_eq!(
@@ -457,6 +461,16 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
         columns("train", "test", "")
             .replace("_input", "_x")
             .replace("_output", "_y"),
+        columns("train", "test", "")
+            .replace("train_input", "x_train")
+            .replace("test_input", "x_test")
+            .replace("train_output", "y_train")
+            .replace("test_output", "y_test"),
+        columns("train", "test", "s")
+            .replace("train_inputs", "input_examples")
+            .replace("test_inputs", "input_test")
+            .replace("train_outputs", "output_examples")
+            .replace("test_outputs", "output_test"),
         format!(
             r#"{{"list": [[{one}, {three}], [{two}, {four}], [{question}]], "label": [{answer}]}}"#
         ),
@@ -536,6 +550,16 @@ fn what_is_wrong_with_a_row_is_told_of_tasks() {
             r#"{"examples": [[[[1]], [[1]]], [[[1]]], [[[1]], [[2]], [[3]]]]}"#,
             1,
             "line 1, column 31, examples[1]: expected a pair: an object, or a list of an input and an output",
+        ),
+        (
+            r#"{"id": "a", "examples": [{"in": [[1]], "out": [[2]]}, {"in": [[1]]}]}"#,
+            0,
+            "line 1, column 26, examples[0]: expected the key `input` with a grid",
+        ),
+        (
+            r#"{"id": "a", "examples": [[[[1]], [[1]], [[1]]]]}"#,
+            0,
+            "line 1, column 26, examples[0]: expected a pair: an object, or a list of an input and an output",
         ),
         (
             r#"{"id": "a", "grids": [[[1]], [[2]]]}"#,
