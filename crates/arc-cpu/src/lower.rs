@@ -172,12 +172,8 @@ impl Lowering {
     pub(super) fn bind(&mut self, parameter: Id, operand: &Operand) -> Result<(), Unsupported> {
         let (slot, ty) = self.operand(operand)?;
         self.slots.insert(parameter, slot);
-        self.set_type(parameter, ty);
+        self.types[parameter.index()] = ty;
         Ok(())
-    }
-
-    pub(super) fn set_type(&mut self, id: Id, ty: Type) {
-        self.types[id.index()] = ty;
     }
 
     pub(super) fn type_of_operand(&self, operand: &Operand) -> Option<Type> {
@@ -185,20 +181,6 @@ impl Lowering {
             Operand::Id(id) => Some(self.types[id.index()].clone()),
             Operand::Constant(value) => value.value_type(),
         }
-    }
-
-    /// A region that is finished.
-    pub(super) fn made_region(&self, number: u32) -> Region {
-        self.code.regions[number as usize]
-    }
-
-    pub(super) fn vectors(&self) -> AvailableVectors {
-        self.vectors
-    }
-
-    /// Reserves at least this many columns in machines.
-    pub(super) fn reserve_columns(&mut self, columns: u32) {
-        self.code.columns = self.code.columns.max(columns);
     }
 
     /// Adds a step and returns the slot of its result.

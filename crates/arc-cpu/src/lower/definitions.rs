@@ -97,7 +97,7 @@ impl Lowering {
         }
         let from = self.code.definitions.len();
         for call in &region.instructions {
-            self.set_type(call.id, call.ty.clone());
+            self.types[call.id.index()] = call.ty.clone();
             self.define(call, 0..0);
         }
         for definition in &mut self.code.definitions[from..] {
