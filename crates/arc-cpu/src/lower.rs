@@ -197,20 +197,6 @@ impl Lowering {
         }
     }
 
-    /// A region that is finished.
-    pub(super) fn made_region(&self, number: u32) -> Region {
-        self.code.regions[number as usize]
-    }
-
-    pub(super) fn vectors(&self) -> AvailableVectors {
-        self.vectors
-    }
-
-    /// Reserves at least this many columns in machines.
-    pub(super) fn reserve_columns(&mut self, columns: u32) {
-        self.code.columns = self.code.columns.max(columns);
-    }
-
     /// Adds a step and returns the slot of its result.
     pub(super) fn push(
         &mut self,

@@ -510,7 +510,7 @@ impl<'f> Builder<'_, 'f> {
         let level = self.enter(body);
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
-        self.lowering.set_type(parameter, element.clone());
+        self.lowering.set_type(*parameter, element.clone());
         let Lane::Int(key) = self.region(body)? else {
             return None;
         };
@@ -590,10 +590,11 @@ impl<'f> Builder<'_, 'f> {
                 leaves.push(Leaf { item, part, to });
             }
         }
-        let [same, lanes] = regions.map(|number| self.lowering.made_region(number));
-        self.lowering.reserve_columns(self.columns);
+        let code = &mut self.lowering.code;
+        let [same, lanes] = regions.map(|number| code.regions[number as usize]);
+        code.columns = code.columns.max(self.columns);
         Some(LaneLoop {
-            scalar: KernelFn::new(scalar_kernel, self.lowering.vectors()),
+            scalar: KernelFn::new(scalar_kernel, self.lowering.vectors),
             same,
             lanes,
             leaves,

@@ -49,8 +49,6 @@ pub struct CudaDevice {
 struct Kernel {
     entry: Entry,
     function: Function,
-    /// Bytes of each parameter.
-    parameters: Vec<usize>,
     /// Bytes of dynamic shared memory that a launch may request.
     shared_bytes: u32,
 }
@@ -83,10 +81,6 @@ impl CudaDevice {
             .map_err(|(failure, log)| failure.image(&log, driver.version, needed_driver))?;
         let module = Arc::new(module);
         let kernels = Entry::ALL.iter().copied().map(|entry| {
-            let parameters = image.parameters(entry);
-            let parameters = parameters.ok_or_else(|| Unavailable::ImageRefused {
-                reason: format!("there is no kernel {}", entry.symbol()),
-            })?;
             let refused = |failure: Failure| failure.image("", driver.version, needed_driver);
             let function = module.function(entry.symbol()).map_err(refused)?;
             let shared_bytes = function
@@ -95,7 +89,6 @@ impl CudaDevice {
             Ok(Kernel {
                 entry,
                 function,
-                parameters,
                 shared_bytes,
             })
         });
@@ -289,8 +282,9 @@ impl Device for CudaDevice {
             return Err(refused(reason));
         }
         let address = |buffer: &Buffer| buffer.address;
+        let parameters = launch.entry.parameters();
         let mut parameters =
-            arguments::pack(&found.parameters, &launch.arguments, address).map_err(refused)?;
+            arguments::pack(parameters, &launch.arguments, address).map_err(refused)?;
         #[expect(unsafe_code, reason = "a kernel is trusted as far as its image is")]
         // SAFETY: The parameters are packed by the kernel's own sizes.
         let launched = unsafe {

@@ -1,7 +1,5 @@
 //! The embedded PTX, and [`Image`]: the requirements that a PTX text states.
 
-use super::Entry;
-
 pub use arc_kernels::PTX;
 
 /// PTX text, parsed as far as needed before it is passed to a driver.
@@ -51,23 +49,6 @@ impl<'a> Image<'a> {
             .parse()
             .ok()
             .or_else(|| number.parse::<i64>().ok().map(i64::cast_unsigned))
-    }
-
-    /// The bytes of each parameter of a kernel; `None` if there is no such kernel.
-    pub(super) fn parameters(&self, entry: Entry) -> Option<Vec<usize>> {
-        let opening = format!(".entry {}(", entry.symbol());
-        let (_, after) = self.text.split_once(&opening)?;
-        let (list, _) = after.split_once(')')?;
-        let sizes = list
-            .split(',')
-            .filter(|parameter| !parameter.trim().is_empty());
-        sizes
-            .map(|parameter| {
-                let ty = parameter.split_whitespace().nth(1)?;
-                let bits: usize = ty.get(2..)?.parse().ok()?;
-                Some(bits / 8)
-            })
-            .collect()
     }
 
     /// What follows a directive on its line.
@@ -155,29 +136,17 @@ mod tests {
     }
 
     #[test]
-    fn parameters_have_their_sizes() {
-        let image = Image::new(TEXT);
-        assert_eq!(image.parameters(Entry::Copy), Some(vec![8, 8, 4]));
-        assert_eq!(image.parameters(Entry::Programs), None);
-    }
-
-    #[test]
     fn what_is_no_ptx_says_nothing() {
         let image = Image::new("ELF\n.version\n.target\n.entry arc_copy(");
         assert_eq!(image.needed_driver(), None);
         assert_eq!(image.needed_capability(), None);
         assert_eq!(image.fingerprint(), None);
-        assert_eq!(image.parameters(Entry::Copy), None);
     }
 
     #[test]
     fn the_embedded_image_is_for_the_interface_of_this_library() {
         let image = Image::new(PTX);
         assert_eq!(image.fingerprint(), Some(interface::fingerprint()));
-        for entry in Entry::ALL {
-            let bytes = entry.parameters().iter().map(|parameter| parameter.bytes());
-            assert_eq!(image.parameters(*entry), Some(bytes.collect()));
-        }
     }
 
     #[test]
@@ -185,8 +154,5 @@ mod tests {
         let image = Image::new(PTX);
         assert_eq!(image.needed_driver(), Some((12, 2)));
         assert_eq!(image.needed_capability(), Some((6, 0)));
-        for entry in Entry::ALL {
-            assert!(image.parameters(*entry).is_some(), "{entry:?}");
-        }
     }
 }

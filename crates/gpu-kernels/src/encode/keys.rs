@@ -130,25 +130,22 @@ impl Encoder {
         number: &SymbolicValue,
     ) -> Result<SymbolicValue, HostOnly> {
         let source = self.source(held)?;
-        let (list, element) = (source.list, source.element);
         let number = self.held_as(number, &Shape::Int)?;
-        let matching = self.plain(ListOperation::RoomFor, &[list]);
-        let one = self.begin_loop()?;
-        let word = self.builder.next(list, one.round, one.end);
-        let mark = self.plain(ListOperation::Mark, &[]);
-        let item = self.loaded(word, &element)?;
-        let found = match measure {
-            Primitive::Size => self.size_of(&item)?,
-            _ => self.primitive(measure, &[item])?,
-        };
-        let kept = self.primitive(Primitive::Equality, &[found, number])?;
-        let kept = self.condition(&kept)?;
-        self.plain(ListOperation::Release, &[mark]);
-        self.builder.jump(Some(kept), one.head);
-        self.push(matching, word);
-        self.end_loop(&one);
-        let set = self.comparing(ListOperation::SetOfList, &element, false, &[matching])?;
-        Ok(SymbolicValue::List(set, Box::new(element)))
+        let matching = self.plain(ListOperation::RoomFor, &[source.list]);
+        self.push_where(&source, matching, |this, item| {
+            let found = match measure {
+                Primitive::Size => this.size_of(&item)?,
+                _ => this.primitive(measure, &[item])?,
+            };
+            this.primitive(Primitive::Equality, &[found, number])
+        })?;
+        let set = self.comparing(
+            ListOperation::SetOfList,
+            &source.element,
+            false,
+            &[matching],
+        )?;
+        Ok(SymbolicValue::List(set, Box::new(source.element)))
     }
 
     /// The number of elements of a container.

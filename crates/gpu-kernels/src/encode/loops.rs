@@ -392,17 +392,28 @@ impl Encoder {
         if self.kept_by_lanes(region, source, list) {
             return Ok(list);
         }
+        self.push_where(source, list, |this, item| this.region(region, vec![item]))?;
+        Ok(list)
+    }
+
+    /// Appends the elements that satisfy a condition to a list, which must have room for them.
+    pub(super) fn push_where(
+        &mut self,
+        source: &Source,
+        list: ValueId,
+        condition: impl FnOnce(&mut Self, SymbolicValue) -> Result<SymbolicValue, HostOnly>,
+    ) -> Result<(), HostOnly> {
         let one = self.begin_loop()?;
         let word = self.builder.next(source.list, one.round, one.end);
         let mark = self.plain(ListOperation::Mark, &[]);
         let item = self.loaded(word, &source.element)?;
-        let kept = self.region(region, vec![item])?;
+        let kept = condition(self, item)?;
         let kept = self.condition(&kept)?;
         self.plain(ListOperation::Release, &[mark]);
         self.builder.jump(Some(kept), one.head);
         self.push(list, word);
         self.end_loop(&one);
-        Ok(list)
+        Ok(())
     }
 
     fn filtered_and_merged(

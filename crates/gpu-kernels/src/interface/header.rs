@@ -114,12 +114,11 @@ pub(super) fn body() -> String {
 fn operations(name: &str, first: usize, of: impl Iterator<Item = usize>) -> String {
     let mut text = format!("#define {name}(X)");
     for (opcode, plain) in (first..).zip(of) {
-        let (name, gives, takes) = match OPERATIONS.get(plain) {
-            Some(operation) => (operation.name, operation.gives, operation.takes),
-            None => {
-                let operation = ListOperation::ALL[plain - OPERATIONS.len()];
-                (operation.name(), operation.gives(), operation.takes())
-            }
+        let (name, gives, takes) = if let Some(operation) = OPERATIONS.get(plain) {
+            (operation.name, operation.gives, operation.takes)
+        } else {
+            let operation = ListOperation::ALL[plain - OPERATIONS.len()];
+            (operation.name(), operation.gives(), operation.takes())
         };
         let _ = write!(text, " \\\n    X({opcode}, {name}, {}", gives.symbol());
         for taken in takes.iter().filter(|taken| taken.is_operand()) {

@@ -125,7 +125,7 @@ impl Machine {
             Op::Load(access) => self.load(step, access, memory)?,
             Op::Store(access) => self.store(step, access, memory)?,
             Op::Atomic(atomic, access, given) => {
-                self.atomic(step, atomic, access, given, memory)?
+                self.atomic(step, atomic, access, given, memory)?;
             }
             Op::Shuffle(shuffle) => self.shuffle(step, shuffle)?,
             Op::Vote(vote) => self.vote(step, vote)?,

@@ -11,7 +11,7 @@ pub(super) type Pc = u32;
 pub(super) const NO_PC: Pc = Pc::MAX;
 
 /// Register files. Registers of 16 bits are in the file of 32-bit registers; their upper half is then ignored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum File {
     Word,
     Long,
@@ -383,10 +383,8 @@ pub struct Module {
     pub(super) tables: Vec<Vec<Pc>>,
     /// The number of registers in each file.
     pub(super) sizes: [u32; 3],
-    /// The constants in the text, each with the register that holds it.
-    pub(super) words: HashMap<u32, u32>,
-    pub(super) longs: HashMap<u64, u32>,
-    pub(super) predicates: HashMap<bool, u32>,
+    /// The constants in the text, each with the register of its file that holds it.
+    pub(super) constants: HashMap<(File, u64), u32>,
     pub(super) parameter_bytes: u32,
     /// The variables of `.const` and `.global`, which kernels only read.
     pub(super) data: Vec<u8>,

@@ -67,11 +67,7 @@ impl<'a> Builder<'a> {
             *next += 1;
             *next - 1
         };
-        let index = match file {
-            File::Word => *module.words.entry(value as u32).or_insert_with(new),
-            File::Long => *module.longs.entry(value).or_insert_with(new),
-            File::Predicate => *module.predicates.entry(value != 0).or_insert_with(new),
-        };
+        let index = *module.constants.entry((file, value)).or_insert_with(new);
         Register { file, index }
     }
 

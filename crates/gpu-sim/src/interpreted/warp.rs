@@ -85,17 +85,14 @@ impl Machine {
             parameters_written: vec![0; module.parameter_bytes as usize],
             time: Interval { now: 0, warp: 0 },
         };
-        for (value, register) in &module.words {
-            machine.words[*register as usize] = [*value; WARP];
-            machine.mark_written_at_begin(File::Word, *register);
-        }
-        for (value, register) in &module.longs {
-            machine.longs[*register as usize] = [*value; WARP];
-            machine.mark_written_at_begin(File::Long, *register);
-        }
-        for (value, register) in &module.predicates {
-            machine.predicates[*register as usize] = if *value { ALL } else { 0 };
-            machine.mark_written_at_begin(File::Predicate, *register);
+        for ((file, value), register) in &module.constants {
+            let at = *register as usize;
+            match file {
+                File::Word => machine.words[at] = [*value as u32; WARP],
+                File::Long => machine.longs[at] = [*value; WARP],
+                File::Predicate => machine.predicates[at] = if *value == 0 { 0 } else { ALL },
+            }
+            machine.mark_written_at_begin(*file, *register);
         }
         for special in 0..SPECIAL.len() as u32 {
             machine.mark_written_at_begin(File::Word, special);

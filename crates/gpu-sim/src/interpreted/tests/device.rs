@@ -127,7 +127,9 @@ fn memory_is_counted_and_bounded() {
 fn the_embedded_image_is_known() {
     let device = open::interpreted(0, &Interpretation::default()).unwrap();
     for entry in Entry::ALL {
-        assert!(device.module().entry(entry.symbol()).is_some());
+        let bytes = entry.parameters().iter().map(|one| one.bytes() as u32);
+        let found = device.module().parameters(entry.symbol());
+        assert_eq!(found, Some(bytes.collect()), "{entry:?}");
     }
     let broken = PTX.replacen("popc.b32", "popc.q32", 1);
     let line = 1 + broken
