@@ -510,7 +510,7 @@ impl<'f> Builder<'_, 'f> {
         let level = self.enter(body);
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
-        self.lowering.set_type(*parameter, element.clone());
+        self.lowering.set_type(parameter, element.clone());
         let Lane::Int(key) = self.region(body)? else {
             return None;
         };
