@@ -393,35 +393,40 @@ impl TaskFile {
             }
         } else if depth == 0 && self.programs_by_id(text, &entries) {
         } else {
-            let is_like_tasks = |(key, value): &(String, &RawValue)| {
-                is_pairs(value.get())
-                    || matches!(key.as_str(), "train" | "test" | "input" | "examples")
-                    || column(key).is_some()
-            };
-            if depth == 0 && !entries.iter().any(is_like_tasks) {
-                self.form = FileForm::Foreign;
-            }
-            let ranked = entries.iter().filter(|(key, _)| rank_of(key).is_some());
-            let best = ranked.min_by_key(|(key, _)| rank_of(key));
-            let at = self.errors.len();
-            let is_like_pairs = |(key, it): &&(String, &RawValue)| {
-                let first = first_of(it.get()).map(kind_of);
-                split_of(key) == Some(0) && matches!(first, Some(JsonKind::Object | JsonKind::List))
-            };
-            if let Some((key, value)) = best.filter(|_| own_id.is_some()) {
-                let error = no_text(&Places::new(text).of_key(key, value));
-                self.of_programs.push((at, error));
-            } else if let Some((key, pairs)) = entries.iter().find(is_like_pairs) {
-                self.pairs(&Places::new(text).of_key(key, pairs));
-                self.errors.truncate(at + 1);
-                if let [_] = self.errors[at..] {
-                    let found = described(&entries);
-                    let error = text.error(format!("expected {PROGRAM}, found {found}"));
-                    return self.of_programs.push((at, error));
-                }
-            }
-            self.refuse(text, &described(&entries));
+            self.unknown(text, &entries, own_id.is_some(), depth);
         }
+    }
+
+    /// Says what is wrong with an object that is neither a task nor anything else that is read.
+    fn unknown(&mut self, text: &Text<'_>, entries: &Entries<'_>, has_id: bool, depth: usize) {
+        let is_like_tasks = |(key, value): &(String, &RawValue)| {
+            is_pairs(value.get())
+                || matches!(key.as_str(), "train" | "test" | "input" | "examples")
+                || column(key).is_some()
+        };
+        if depth == 0 && !entries.iter().any(is_like_tasks) {
+            self.form = FileForm::Foreign;
+        }
+        let ranked = entries.iter().filter(|(key, _)| rank_of(key).is_some());
+        let best = ranked.min_by_key(|(key, _)| rank_of(key));
+        let at = self.errors.len();
+        let is_like_pairs = |(key, it): &&(String, &RawValue)| {
+            let first = first_of(it.get()).map(kind_of);
+            split_of(key) == Some(0) && matches!(first, Some(JsonKind::Object | JsonKind::List))
+        };
+        if let Some((key, value)) = best.filter(|_| has_id) {
+            let error = no_text(&Places::new(text).of_key(key, value));
+            self.of_programs.push((at, error));
+        } else if let Some((key, pairs)) = entries.iter().find(is_like_pairs) {
+            self.pairs(&Places::new(text).of_key(key, pairs));
+            self.errors.truncate(at + 1);
+            if let [_] = self.errors[at..] {
+                let found = described(entries);
+                let error = text.error(format!("expected {PROGRAM}, found {found}"));
+                return self.of_programs.push((at, error));
+            }
+        }
+        self.refuse(text, &described(entries));
     }
 
     fn by_id<'a>(&mut self, text: &Text<'a>, entries: &Entries<'a>, depth: usize) {

@@ -461,16 +461,6 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
         columns("train", "test", "")
             .replace("_input", "_x")
             .replace("_output", "_y"),
-        columns("train", "test", "")
-            .replace("train_input", "x_train")
-            .replace("test_input", "x_test")
-            .replace("train_output", "y_train")
-            .replace("test_output", "y_test"),
-        columns("train", "test", "s")
-            .replace("train_inputs", "input_examples")
-            .replace("test_inputs", "input_test")
-            .replace("train_outputs", "output_examples")
-            .replace("test_outputs", "output_test"),
         format!(
             r#"{{"list": [[{one}, {three}], [{two}, {four}], [{question}]], "label": [{answer}]}}"#
         ),
@@ -500,6 +490,19 @@ fn rows_may_have_their_grids_in_columns_or_in_lists() {
             assert_eq!(file.tasks[0].task.train, whole.train);
             assert_eq!(file.tasks[0].task.test, whole.test);
         }
+    }
+}
+
+#[test]
+fn columns_may_have_their_names_the_other_way_round() {
+    let text = r#"{"train_x": [[[1]]], "train_y": [[[2]]], "test_x": [[[3]]], "test_y": [[[4]]]}"#;
+    let expected = Task::from_json("a1", text.as_bytes()).unwrap();
+    for text in [
+        r#"{"x_train": [[[1]]], "y_train": [[[2]]], "x_test": [[[3]]], "y_test": [[[4]]]}"#,
+        r#"{"input_examples": [[[1]]], "output_examples": [[[2]]], "inputTest": [[[3]]], "outputTest": [[[4]]]}"#,
+    ] {
+        let task = Task::from_json("a1", text.as_bytes());
+        assert_eq!(task.as_ref(), Ok(&expected), "{text}");
     }
 }
 
