@@ -9,46 +9,9 @@ use arc_dsl::Program;
 const SAYING_NOTHING: &[&str] = &["solve", "transform", "main", "p", "program"];
 
 /// Names of files and folders that do not identify a task, without an `s` at their end.
-const COMMON_NAMES: &[&str] = &[
-    "answer",
-    "arc",
-    "attempt",
-    "candidate",
-    "challenge",
-    "code",
-    "completion",
-    "data",
-    "eval",
-    "evaluation",
-    "example",
-    "json",
-    "main",
-    "output",
-    "p",
-    "problem",
-    "program",
-    "puzzle",
-    "py",
-    "python",
-    "response",
-    "result",
-    "run",
-    "sample",
-    "solution",
-    "solve",
-    "solver",
-    "src",
-    "submission",
-    "task",
-    "test",
-    "train",
-    "training",
-    "transform",
-    "trial",
-    "v",
-    "validation",
-    "version",
-];
+const COMMON_NAMES: &str = "answer arc attempt candidate challenge code completion data eval evaluation example json main output p \
+     problem program puzzle py python response result run sample solution solve solver src submission task test \
+     train training transform trial v validation version";
 
 /// Words that may precede an id without a separator.
 const BEFORE_ID: &[&str] = &["solve", "verify", "transform", "program", "task", "p"];
@@ -307,7 +270,7 @@ const FIRST: &str = "_v1";
 #[must_use]
 pub fn says_no_task(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let is_common = |name: &str| COMMON_NAMES.contains(&name);
+    let is_common = |name: &str| COMMON_NAMES.split(' ').any(|common| common == name);
     is_common(&name) || name.strip_suffix('s').is_some_and(is_common)
 }
 

@@ -47,21 +47,14 @@ enum Rank {
 }
 
 /// What programs are called, apart from numbers and ids.
-const ENTRIES: [&str; 7] = [
-    "transform",
-    "solve",
-    "main",
-    "p",
-    "generate_puzzle_output",
-    "program",
-    "solution",
-];
+const ENTRIES: &str = "transform solve main p generate_puzzle_output program solution";
 
 /// Whether a name is one of these, perhaps with a number or a version.
 fn is_entry(name: &str) -> bool {
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let name = name.strip_suffix("_v").unwrap_or(name);
-    ENTRIES.contains(&name.strip_suffix('_').unwrap_or(name))
+    let name = name.strip_suffix('_').unwrap_or(name);
+    ENTRIES.split(' ').any(|entry| entry == name)
 }
 
 /// Whether a name is that of programs alone.
