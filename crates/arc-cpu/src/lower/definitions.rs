@@ -143,7 +143,9 @@ impl Lowering {
     }
 
     fn arguments(&mut self, operands: &[Operand]) {
-        operands.iter().for_each(|operand| self.argument(operand));
+        for operand in operands {
+            self.argument(operand);
+        }
     }
 
     /// Those that were added since there were so many.
