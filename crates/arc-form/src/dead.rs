@@ -84,16 +84,12 @@ impl Pass<'_> {
 
 /// Renumbers the ids in the order of the text.
 pub(super) fn compact(form: &mut Form, scratch: &mut Scratch) {
-    scratch.names.clear();
-    scratch.names.resize(form.ids as usize, 0);
-    form.ids = rename(&mut form.body, &mut scratch.names, 0);
-}
-
-/// Renumbers the ids of a region in the order of the text, from one on; returns the next. `new` has room for each id.
-pub(super) fn rename(region: &mut Region, new: &mut [u32], first: u32) -> u32 {
-    let mut names = Renaming { new, next: first };
-    names.region(region);
-    names.next
+    let new = &mut scratch.names;
+    new.clear();
+    new.resize(form.ids as usize, 0);
+    let mut names = Renaming { new, next: 0 };
+    names.region(&mut form.body);
+    form.ids = names.next;
 }
 
 struct Renaming<'s> {

@@ -367,7 +367,8 @@ fn is_far_outline(instruction: &Instruction, index: &Index<'_>) -> bool {
 
 /// Whether an instruction returns a tuple of rows of colours.
 fn gives_rows(instruction: &Instruction) -> bool {
-    instruction.op.gives_rows() && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
+    matches!(instruction.op, Op::Fused(fused) if fused.gives_rows())
+        && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
 }
 
 /// Whether a use takes a tuple of rows as a grid.
@@ -382,7 +383,8 @@ fn takes_grid(user: &User<'_>) -> bool {
                 let parameter = primitive.parameters().get(at);
                 parameter.is_some_and(|(_, ty)| matches!(ty, T::Grid | T::Piece | T::Element))
             }
-            op => op.gives_rows(),
+            Op::Fused(fused) => fused.gives_rows(),
+            _ => false,
         },
     }
 }

@@ -217,7 +217,7 @@ fn sets_program(text: &str) -> bool {
     set.clone().any(is_program) && !set.any(|(name, _)| name == "O")
 }
 
-/// The functions of a text in its order: programs of the public dialect with 1 to 5 inputs of any kind. Later functions
+/// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind. Later functions
 /// may call earlier ones; such a call is inlined.
 ///
 /// ```

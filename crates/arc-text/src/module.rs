@@ -170,7 +170,7 @@ type Read = Result<Rc<Parsed>, ParseError>;
 pub(super) struct Module<'t> {
     pub(super) text: &'t str,
     reading: &'t Reading,
-    /// Whether functions are read for a search: all are listed, and they have 1 to 5 inputs of any kind.
+    /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
     pub(super) lists_all: bool,
     /// The package in which it resolves relative imports.
     package: &'t str,

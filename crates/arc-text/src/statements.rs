@@ -19,8 +19,8 @@ use crate::tree::{
     Statement, StatementKind, Targets, all_names, names_set, names_used,
 };
 
-/// The maximum number of inputs of a function that is read by itself, such as a derived operation.
-const MOST_INPUTS: usize = 5;
+/// The maximum number of inputs of a derived operation.
+const MOST_INPUTS: usize = 4;
 
 /// A parameter of a function.
 pub(super) struct Parameter<'t> {
@@ -166,7 +166,7 @@ impl<'t> Lowering<'_, 't> {
         let only_functions = self.module.is_some_and(|module| module.lists_all);
         if only_functions && !(1..=MOST_INPUTS).contains(&parameters.len()) {
             let kind = ParseErrorKind::Expected {
-                expected: "1 to 5 parameters",
+                expected: "1 to 4 parameters",
                 found: parameters.len().to_string(),
             };
             return self.fail(token, kind);

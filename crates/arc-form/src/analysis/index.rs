@@ -57,11 +57,6 @@ impl Called {
         self.0[primitive as usize / 64] >> (primitive as usize % 64) & 1 != 0
     }
 
-    /// Whether it contains another one.
-    pub(crate) fn has_all(&self, others: &Self) -> bool {
-        self.0.iter().zip(&others.0).all(|(a, b)| a & b == *b)
-    }
-
     /// Whether the two sets intersect.
     pub fn meets(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)

@@ -10,7 +10,7 @@
 //! that takes cells is not split: it has one comparison, and its region keeps the calls in their original
 //! order.
 
-use super::{Fused, pattern, replace};
+use super::{Fused, only};
 use crate::analysis::order::Observed;
 use crate::analysis::{Called, Index};
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
@@ -33,13 +33,46 @@ enum Comparison {
     Fewer,
 }
 
+impl Counted {
+    const ALL: [Counted; 2] = [Counted::Met, Counted::Coloured];
+
+    /// The arguments of an operation that counts this: the locations, the pattern, the set or the grid and
+    /// colour, and the number.
+    fn types(self) -> &'static [Type] {
+        use Type::{Grid, Indices, Int};
+        match self {
+            Counted::Met => &[Indices, Indices, Indices, Int],
+            Counted::Coloured => &[Indices, Indices, Grid, Int, Int],
+        }
+    }
+
+    /// The call that returns the counted container, the type of that, and the call that counts it.
+    fn calls(self) -> (Primitive, Type, Primitive) {
+        match self {
+            Counted::Met => (P::Intersection, Type::Indices, P::Size),
+            Counted::Coloured => (P::Toobject, Type::Object, P::Colorcount),
+        }
+    }
+}
+
 impl Comparison {
+    const ALL: [Comparison; 3] = [Comparison::Equal, Comparison::More, Comparison::Fewer];
+
     /// The comparison of a count that is equivalent to this comparison of the rest.
     fn complement(self) -> Self {
         match self {
             Comparison::Equal => Comparison::Equal,
             Comparison::More => Comparison::Fewer,
             Comparison::Fewer => Comparison::More,
+        }
+    }
+
+    /// The call that compares like this.
+    fn call(self, count: Operand, number: Operand) -> (Primitive, Vec<Operand>) {
+        match self {
+            Comparison::Equal => (P::Equality, vec![count, number]),
+            Comparison::More => (P::Greater, vec![count, number]),
+            Comparison::Fewer => (P::Greater, vec![number, count]),
         }
     }
 }
@@ -87,20 +120,30 @@ struct FilterRewriter<'f, 'i> {
 }
 
 impl<'f> FilterRewriter<'f, '_> {
-    /// Emits a call on all locations at once.
-    fn emit(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Operand {
-        let id = Id(self.ids);
+    fn fresh(&mut self) -> Id {
         self.ids += 1;
-        self.emitted.push(Instruction {
-            id,
+        Id(self.ids - 1)
+    }
+
+    /// A call on the filter's line.
+    fn call(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Instruction {
+        Instruction {
+            id: self.fresh(),
             ty,
             checked: false,
             op: Op::Call(primitive),
             arguments,
             regions: Vec::new(),
             line: self.filter.line,
-        });
-        Operand::Id(id)
+        }
+    }
+
+    /// Emits a call on all locations at once.
+    fn emit(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Operand {
+        let call = self.call(primitive, ty, arguments);
+        let value = Operand::Id(call.id);
+        self.emitted.push(call);
+        value
     }
 
     /// Whether an operand is defined in the region, or a parameter of it.
@@ -204,7 +247,7 @@ impl<'f> FilterRewriter<'f, '_> {
         let mut arguments = vec![self.filter.arguments[0].clone(), count.pattern];
         arguments.extend(count.against);
         arguments.push(number);
-        self.fused(operation(count.counted, comparison), arguments)
+        self.fused(count.counted, comparison, arguments)
     }
 
     /// The number of a pattern's locations that are counted if this many are not.
@@ -295,10 +338,42 @@ impl<'f> FilterRewriter<'f, '_> {
     }
 
     /// The locations for which the count compares like this with the last argument.
-    fn fused(&mut self, fused: Fused, arguments: Vec<Operand>) -> Option<Operand> {
-        let types = fused.parameters().iter().map(|(_, ty)| ty.clone());
-        let arguments = arguments.into_iter().zip(types).collect();
-        let fused = pattern::instruction(fused, arguments, &[self.filter.line], &mut self.ids)?;
+    fn fused(
+        &mut self,
+        counted: Counted,
+        comparison: Comparison,
+        arguments: Vec<Operand>,
+    ) -> Option<Operand> {
+        let types = counted.types().iter();
+        let parameters: Vec<_> = types.map(|ty| (self.fresh(), ty.clone())).collect();
+        let given: Vec<_> = parameters.iter().map(|(id, _)| Operand::Id(*id)).collect();
+        let [places, pattern, against, colour @ .., number] = &given[..] else {
+            return None;
+        };
+        let place = self.fresh();
+        let (takes, ty, counts) = counted.calls();
+        let to = vec![pattern.clone(), Operand::Id(place)];
+        let moved = self.call(P::Shift, Type::Indices, to);
+        let part = self.call(takes, ty, vec![Operand::Id(moved.id), against.clone()]);
+        let of = [&[Operand::Id(part.id)], colour].concat();
+        let count = self.call(counts, Type::Int, of);
+        let (compares, numbers) = comparison.call(Operand::Id(count.id), number.clone());
+        let truth = self.call(compares, Type::Bool, numbers);
+        let mut filter = self.call(P::Sfilter, Type::Indices, vec![places.clone()]);
+        filter.regions.push(Region {
+            parameters: vec![(place, Type::Pair)],
+            result: Operand::Id(truth.id),
+            calls: 0,
+            instructions: vec![moved, part, count, truth],
+        });
+        let mut fused = self.call(P::Sfilter, Type::Indices, arguments);
+        fused.op = Op::Fused(operation(counted, comparison));
+        fused.regions.push(Region {
+            parameters,
+            result: Operand::Id(filter.id),
+            calls: 0,
+            instructions: vec![filter],
+        });
         let value = Operand::Id(fused.id);
         self.emitted.push(fused);
         Some(value)
@@ -398,6 +473,17 @@ fn has_candidate(region: &Region) -> bool {
     instructions.any(|one| is_candidate(one) || one.regions.iter().any(has_candidate))
 }
 
+/// Replaces an instruction by others; returns whether the region contains it.
+fn replace_instruction(region: &mut Region, id: Id, made: &mut Vec<Instruction>) -> bool {
+    let instructions = &mut region.instructions;
+    if let Some(at) = instructions.iter().position(|one| one.id == id) {
+        instructions.splice(at..=at, made.drain(..));
+        return true;
+    }
+    let mut inside = instructions.iter_mut().flat_map(|one| &mut one.regions);
+    inside.any(|region| replace_instruction(region, id, made))
+}
+
 /// Rewrites all filters that qualify.
 pub(super) fn rewrite(form: &mut Form) {
     if !has_candidate(&form.body) {
@@ -412,7 +498,7 @@ pub(super) fn rewrite(form: &mut Form) {
         found.extend(made.map(|made| (filter.id, made)));
     }
     for (id, mut made) in found {
-        replace(&mut form.body, id, &[], &mut made);
+        replace_instruction(&mut form.body, id, &mut made);
     }
     form.ids = ids;
 }
@@ -420,6 +506,59 @@ pub(super) fn rewrite(form: &mut Form) {
 /// Whether a form has the calls that this rewrite needs.
 pub(super) fn may(called: &Called) -> bool {
     called.has(P::Sfilter) && MOVING.iter().any(|one| called.has(*one))
+}
+
+/// Whether the region is what this replaces: one filter of the first argument. Its counting calls may be fused
+/// already.
+pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
+    let all = Counted::ALL.into_iter();
+    let mut all = all.flat_map(|counted| Comparison::ALL.map(|comparison| (counted, comparison)));
+    let kind = all.find(|(counted, comparison)| operation(*counted, *comparison) == fused);
+    let Some((counted, comparison)) = kind else {
+        return false;
+    };
+    let given = region.parameters.iter();
+    let given: Vec<_> = given.map(|(id, _)| Operand::Id(*id)).collect();
+    let [places, pattern, against, colour @ .., number] = &given[..] else {
+        return false;
+    };
+    let Some(filter) = only(region, counted.types().len()) else {
+        return false;
+    };
+    let [
+        Region {
+            parameters,
+            instructions,
+            result,
+            ..
+        },
+    ] = &filter.regions[..]
+    else {
+        return false;
+    };
+    let ([(place, _)], [moved, counting @ .., truth]) = (&parameters[..], &instructions[..]) else {
+        return false;
+    };
+    let part_of = [Operand::Id(moved.id), against.clone()];
+    let (takes, _, counts) = counted.calls();
+    let count = match counting {
+        [one] if one.op == Op::Fused(Fused::SizeOfIntersection) && counted == Counted::Met => {
+            (one.arguments == part_of).then_some(one.id)
+        }
+        [part, count] if part.op == Op::Call(takes) && count.op == Op::Call(counts) => {
+            let of = [&[Operand::Id(part.id)], colour].concat();
+            (part.arguments == part_of && count.arguments == of).then_some(count.id)
+        }
+        _ => None,
+    };
+    let Some(count) = count else { return false };
+    let (compares, numbers) = comparison.call(Operand::Id(count), number.clone());
+    (filter.op, moved.op, truth.op)
+        == (Op::Call(P::Sfilter), Op::Call(P::Shift), Op::Call(compares))
+        && filter.arguments == [places.clone()]
+        && moved.arguments == [pattern.clone(), Operand::Id(*place)]
+        && truth.arguments == numbers
+        && *result == Operand::Id(truth.id)
 }
 
 #[cfg(test)]
