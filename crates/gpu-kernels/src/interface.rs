@@ -29,6 +29,7 @@ pub mod list_operations;
 pub mod operations;
 pub(crate) mod records;
 mod sizes;
+mod text;
 pub(crate) mod words;
 
 pub use codes::{BailOut, ElementKind, Key, Representation, Structure};

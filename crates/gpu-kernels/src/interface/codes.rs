@@ -3,7 +3,7 @@
 
 use arc_dsl::Primitive;
 
-use super::header;
+use super::text;
 
 /// An enumeration whose numbers the kernels know by names of their own.
 macro_rules! codes {
@@ -49,7 +49,7 @@ macro_rules! codes {
                         [$($code_about),*].concat() + &more($name::$code),
                     ),)*
                 ];
-                header::enumeration(stringify!($name), &[$($about),*], &codes)
+                text::enumeration(stringify!($name), &[$($about),*], &codes)
             }
         }
     };
@@ -297,6 +297,6 @@ impl Structure {
         ];
         let about = "How a set of objects of one grid falls into its elements.";
         let codes = codes.map(|(name, number, about)| (name, number, about.to_owned()));
-        header::enumeration("Structure", &[about], &codes)
+        text::enumeration("Structure", &[about], &codes)
     }
 }

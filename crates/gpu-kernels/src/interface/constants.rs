@@ -1,7 +1,7 @@
 //! Numbers that both sides count with.
 
 use super::words::{immediate, verdict};
-use super::{ElementKind, header, lane_operations};
+use super::{ElementKind, lane_operations, text};
 
 macro_rules! constants {
     ($($(#[doc = $about:literal])* $visible:vis const $name:ident: $ty:ty = $value:expr;)*) => {
@@ -9,7 +9,7 @@ macro_rules! constants {
 
         /// All of them as the kernels have them.
         pub(super) fn header() -> String {
-            let all = [$(header::constant(
+            let all = [$(text::constant(
                 stringify!($name),
                 stringify!($ty),
                 $name.into(),

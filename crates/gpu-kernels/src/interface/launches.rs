@@ -1,6 +1,8 @@
 //! The kernels, and what each is given.
 
-use super::header;
+use std::fmt::Write as _;
+
+use super::text::{About, comment};
 
 /// An argument of a kernel.
 #[derive(Debug)]
@@ -112,7 +114,7 @@ macro_rules! launches {
 
         /// All of them as the kernels have them.
         pub(super) fn header() -> String {
-            [$(header::kernel(Entry::$kernel, &[$($about),*])),*].concat()
+            [$(kernel(Entry::$kernel, &[$($about),*])),*].concat()
         }
     };
 }
@@ -168,4 +170,24 @@ launches! {
         /// How many times `ROW_BYTES` they are.
         count: number,
     }
+}
+
+/// A macro with the kernel's parameters.
+fn kernel(entry: Entry, about: About<'_>) -> String {
+    let mut text = comment("", about);
+    for parameter in entry.parameters() {
+        let name = format!("- {}:", parameter.name);
+        text += &comment("", &[&[&*name], parameter.about].concat());
+    }
+    let parameters = entry.parameters().iter();
+    let parameters: Vec<_> = parameters
+        .map(|it| format!("{} {}", it.ty, it.name))
+        .collect();
+    let _ = writeln!(
+        text,
+        "#define {}_PARAMETERS \\\n    {}",
+        entry.symbol().to_uppercase(),
+        parameters.join(", \\\n    ")
+    );
+    text
 }

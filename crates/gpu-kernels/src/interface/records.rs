@@ -5,7 +5,7 @@ use std::mem::{align_of, offset_of, size_of};
 use bytemuck::{Pod, Zeroable};
 
 use super::constants::{END, OPERANDS};
-use super::header::{self, RecordField};
+use super::text::{self, RecordField};
 
 /// What a field is in the kernels.
 trait InKernels {
@@ -61,12 +61,12 @@ macro_rules! records {
                     about: &[$($field_about),*],
                 }),*];
                 let body = if [$(stringify!($vector))?].contains(&"vector") {
-                    header::vector(stringify!($name), &fields)
+                    text::vector(stringify!($name), &fields)
                 } else {
-                    header::structure(stringify!($name), align_of::<$name>(), &fields)
+                    text::structure(stringify!($name), align_of::<$name>(), &fields)
                 };
                 let (bytes, alignment) = (size_of::<$name>(), align_of::<$name>());
-                header::record(stringify!($name), [bytes, alignment], &[$($about),*], &body)
+                text::record(stringify!($name), [bytes, alignment], &[$($about),*], &body)
             }),*];
             all.concat()
         }

@@ -1,6 +1,17 @@
 //! Words whose bits are more than one thing.
 
-use super::header::PackedWord;
+use super::text::About;
+
+/// A word with several bit fields.
+pub(super) struct PackedWord {
+    /// The name of its type in the kernels.
+    pub(super) name: &'static str,
+    /// How many bits it has.
+    pub(super) bits: u32,
+    pub(super) about: About<'static>,
+    /// Its bit fields, each with its name and its documentation.
+    pub(super) fields: &'static [(&'static str, BitField, About<'static>)],
+}
 
 /// Where a part of a word lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
