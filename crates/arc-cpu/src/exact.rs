@@ -776,12 +776,19 @@ fn is_true(value: &Value) -> Result<bool, BailOut> {
     Ok(value.as_int().ok_or(BailOut::Type)? != 0)
 }
 
-/// The element of a container that equals this one, with its orders.
+/// The element of a container that equals this one, with its orders. If a tuple has several, these may be in different
+/// orders.
 fn element_of(container: &Value, element: &Value) -> Result<Value, BailOut> {
     if has_one_order(element) {
         return Ok(element.clone());
     }
     let elements = container.as_container().map(Container::iter_stored);
-    let found = elements.and_then(|mut all| all.find(|one| **one == *element));
-    found.map(Cow::into_owned).ok_or(BailOut::Order)
+    let mut equal = elements
+        .into_iter()
+        .flatten()
+        .filter(|one| **one == *element);
+    match (equal.next(), equal.next()) {
+        (Some(found), None) => Ok(found.into_owned()),
+        _ => Err(BailOut::Order),
+    }
 }

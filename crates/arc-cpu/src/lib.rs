@@ -426,6 +426,43 @@ mod tests {
         }
     }
 
+    /// Python tells equal sets of a tuple apart by their orders.
+    #[test]
+    fn equal_sets_of_a_tuple_may_be_in_different_orders() {
+        let text = "
+def f(I):
+    x1 = (frozenset({(15, 2), (15, 0), (15, 8)}), frozenset(((15, 0), (15, 8), (15, 2))))
+    x2 = valmin(x1, last)
+    return x2
+";
+        let program = arc_text::parse_programs(text).remove(0).unwrap();
+        let unfolded = arc_form::Options {
+            fold: false,
+            ..arc_form::Options::default()
+        };
+        let form = arc_form::specialise_with(&program, &unfolded).unwrap();
+        let compiled = Compiled::new(&form).unwrap();
+        let input = Grid::filled(1, 1, 0);
+        let expected = arc_dsl::Interpreter::default().run(&program, input.clone());
+        match Machine::default()
+            .run(&compiled, &input)
+            .and_then(Output::value)
+        {
+            Err(Stop::BailOut(_)) => {}
+            found => assert_eq!(found.unwrap(), expected.unwrap()),
+        }
+        let text = "
+def f(I):
+    x1 = ofcolor(I, ONE)
+    x2 = difference(asindices(I), x1)
+    x3 = astuple(combine(x1, x2), combine(x2, x1))
+    x4 = valmax(x3, last)
+    x5 = apply(first, x3)
+    return astuple(x4, x5)
+";
+        ops::testing::check_text(text, 10, 200);
+    }
+
     /// The reference calls three primitives for each element.
     #[test]
     fn what_calls_more_primitives_than_there_may_be_steps_is_at_the_limit() {
