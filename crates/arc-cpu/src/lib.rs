@@ -455,7 +455,8 @@ def f(I):
     x5 = apply(first, x3)
     return astuple(x4, x5)
 ";
-        ops::testing::check_text(text, 10, 200);
+        let answered = ops::testing::check_text(text, 10, 200);
+        assert!(answered > 0, "{answered}");
     }
 
     /// The reference calls three primitives for each element.
