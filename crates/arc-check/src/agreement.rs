@@ -27,10 +27,11 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use crate::shrink;
 use arc_cpu::batt::{Batt, Bounds, Refused};
-use arc_cpu::{Compiled, Machine, Unsupported, Vectors};
+use arc_cpu::{Compiled, Machine, Unsupported, Vectors, Verdict};
 use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Limits, Program, Value};
 use arc_form::{Evaluator, Form, Options, Unspecialised};
 
@@ -97,6 +98,7 @@ pub struct Prepared<'p> {
     form: Result<Form, Missing>,
     baseline: Result<Compiled, Missing>,
     wide: Option<Result<Compiled, Missing>>,
+    verdict: Option<Arc<Verdict>>,
 }
 
 impl<'p> Prepared<'p> {
@@ -118,12 +120,17 @@ impl<'p> Prepared<'p> {
         };
         let baseline = compile(Vectors::Baseline);
         let wide = Path::Wide.is_here().then(|| compile(Vectors::Wide));
+        let verdict = form
+            .as_ref()
+            .ok()
+            .and_then(|form| caught(|| Verdict::new(form)).ok()?);
         Self {
             program,
             options: options.clone(),
             form,
             baseline,
             wide,
+            verdict: verdict.map(Arc::new),
         }
     }
 
@@ -243,6 +250,9 @@ impl Checker {
                 tally.count(path, &gave, comparison);
             }
         }
+        if let Some(verdict) = &prepared.verdict {
+            differs |= !self.agrees_with(verdict, input, &reference);
+        }
         tally.evaluations += 1;
         if differs {
             tally.disagreements.push(Disagreement {
@@ -252,6 +262,36 @@ impl Checker {
             });
         }
         (reference, all)
+    }
+
+    /// Whether the verdict on the reference's own output, and on a grid that few programs give, follows from its result.
+    fn agrees_with(
+        &mut self,
+        verdict: &Verdict,
+        input: &Grid,
+        reference: &Result<Value, EvalError>,
+    ) -> bool {
+        let output = reference.as_ref().ok().and_then(Value::as_grid);
+        let other = Grid::filled(1, 1, 14);
+        let mut all = output.as_deref().into_iter().chain([&other]);
+        all.all(|expected| {
+            let machine = &mut self.machine;
+            match (
+                caught(|| machine.is_excluded(verdict, input, expected)),
+                reference,
+            ) {
+                (Ok(Ok(false)), _) => true,
+                (Ok(Ok(true)), Ok(value)) => !value.is_grid(expected),
+                (Ok(_), Err(error)) if error.limit().is_some() => true,
+                (Ok(Err(found)), Err(error)) => {
+                    (found.kind, found.line) == (error.kind, error.line)
+                }
+                _ => {
+                    self.machine = Machine::new(self.interpreter.limits());
+                    false
+                }
+            }
+        })
     }
 
     fn run(&mut self, path: Path, prepared: &Prepared<'_>, input: &Grid) -> Option<Gave> {
@@ -473,7 +513,8 @@ impl fmt::Display for Disagreement {
         }
         let mut checker = Checker::default();
         let prepared = Prepared::with(&self.program, &self.options);
-        match checker.interpreter.run(&self.program, self.input.clone()) {
+        let reference = checker.interpreter.run(&self.program, self.input.clone());
+        match &reference {
             Ok(value) => writeln!(f, "reference: {value}")?,
             Err(error) => writeln!(f, "reference: error: {error}")?,
         }
@@ -481,6 +522,11 @@ impl fmt::Display for Disagreement {
             if let Some(gave) = checker.run(path, &prepared, &self.input) {
                 writeln!(f, "{}: {gave}", path.name())?;
             }
+        }
+        if let Some(verdict) = &prepared.verdict
+            && !checker.agrees_with(verdict, &self.input, &reference)
+        {
+            writeln!(f, "verdict: another one")?;
         }
         Ok(())
     }

@@ -34,7 +34,7 @@
 //! - running: `machine`, `execute`, `memory`, `slot`, `bail_out`;
 //! - kernels: `ops` by family, `selection` (which kernel a call gets), `kernel` (how they are compiled twice),
 //!   `lanes` (vectorised loops), `elements` and `order` for containers;
-//! - data: `planes` (grids and patches as bits), `values` (in and out);
+//! - data: `planes` (grids and patches as bits), `values` (in and out), `verdict` (before there is any);
 //! - programs that grow: [`batt`].
 
 #![allow(
@@ -43,6 +43,7 @@
 )]
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::planes::Tile;
@@ -69,6 +70,7 @@ mod program;
 mod selection;
 mod slot;
 mod values;
+mod verdict;
 
 pub use bail_out::{BailOut, Unsupported};
 pub use batt::{Batt, Bounds, Pushed};
@@ -78,6 +80,7 @@ pub use machine::Machine;
 pub use program::Vectors;
 use program::{Code, Region};
 use slot::Slot;
+pub use verdict::Verdict;
 
 /// The most cells of a grid that a [`Machine`] can hold.
 pub const GRID_CELLS: u64 = (planes::SIDE * planes::SIDE) as u64;
@@ -123,6 +126,7 @@ impl Compiler {
         Ok(Compiled {
             code: self.lowering.lower(form)?,
             id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
+            known: Arc::default(),
         })
     }
 }
@@ -133,6 +137,7 @@ pub struct Compiled {
     code: Code,
     /// Identifies the program: a machine keeps the constants of the last one that it ran.
     id: u64,
+    known: Arc<verdict::Known>,
 }
 
 impl Compiled {

@@ -159,7 +159,7 @@ pub fn accepts(signature: Signature, ty: &Type) -> bool {
 
 /// Whether every value of the type is accepted for a parameter of this type. For values outside that type, Python may
 /// return a result of another type.
-pub(crate) fn surely_accepts(signature: Signature, ty: &Type) -> bool {
+pub fn surely_accepts(signature: Signature, ty: &Type) -> bool {
     let integer = |ty: &Type| matches!(ty, Type::Int | Type::Bool);
     let pair = |ty: &Type| match ty {
         Type::Pair => true,

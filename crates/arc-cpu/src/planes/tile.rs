@@ -196,7 +196,7 @@ impl Tile {
 
     /// Where the planes of two tiles differ.
     #[inline(always)]
-    pub(super) fn differences(&self, other: &Self) -> Bits {
+    pub(crate) fn differences(&self, other: &Self) -> Bits {
         let mut bits = NO_BITS;
         for (r, bits) in bits.iter_mut().enumerate() {
             *bits = self.row_of_differences(r, other);

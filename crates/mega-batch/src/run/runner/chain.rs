@@ -16,6 +16,9 @@
 //! If neither answers, the answer is the reference's limit. So whether a machine or batt gets further than the
 //! reference does not depend on the backend, on how often the program is evaluated, or on the other programs.
 //!
+//! A program that was often wrong has a [verdict](arc_cpu::Verdict), which comes before the machine's steps if no output
+//! is wanted. It does not know the limits of what it leaves out, so it also comes before every answer that is a limit.
+//!
 //! A program in free Python is asked of the pool of its batch alone ([`free_python`](super::free_python)).
 //!
 //! Within limits that [machines do not support](Backend::allows), only the reference is asked.
@@ -23,7 +26,7 @@
 use std::any::Any;
 use std::time::{Duration, Instant};
 
-use arc_cpu::{Compiled, Machine, Stop};
+use arc_cpu::{Compiled, Machine, Stop, Verdict};
 use arc_dsl::{EvalError, Interpreter, Limits, Sample, Value};
 use arc_tasks::Pair;
 
@@ -87,7 +90,10 @@ impl Chain {
         }
         let mut bailed_out = None;
         match by_machine(&mut self.machine, evaluation) {
-            Ok(answer) => return without_reference(answer, EvaluatedBy::Machine),
+            Ok(answer) => {
+                let answer = self.finish(answer, evaluation);
+                return without_reference(answer, EvaluatedBy::Machine);
+            }
             Err(PassedOn::BailedOut(reason)) => {
                 *self.counts.bail_outs.entry(reason).or_default() += 1;
                 bailed_out = Some(reason);
@@ -97,6 +103,7 @@ impl Chain {
         }
         let began = Instant::now();
         let (answer, by) = self.ask_reference(evaluation, compilers);
+        let answer = self.finish(answer, evaluation);
         let time = began.elapsed();
         if let Some(reason) = bailed_out {
             *self.counts.times.entry(reason).or_default() += time;
@@ -106,6 +113,32 @@ impl Chain {
             by,
             by_reference: Some(time),
         })
+    }
+
+    /// The answer, unless it is a limit and the verdict knows better. Counts the wrong ones of a program.
+    #[inline]
+    fn finish(&mut self, answer: Answer, evaluation: &Evaluation<'_>) -> Answer {
+        let &Evaluation {
+            program,
+            compiled,
+            options,
+            ..
+        } = evaluation;
+        match (&answer.outcome, compiled) {
+            (Outcome::Mismatch, Some(compiled)) if !is_wanted(options, &Outcome::Mismatch) => {
+                compiled.was_wrong(|| caught(|| arc_form::specialise(program).ok()).ok()?);
+            }
+            (Outcome::Limit(_), _) if Backend::allows(&options.limits) => {
+                let known = attempt(&mut self.machine, &options.limits, |machine| {
+                    let form = arc_form::specialise(program).ok();
+                    let verdict = form.as_ref().and_then(Verdict::new);
+                    by_verdict(machine, verdict.as_ref(), evaluation).ok_or(PassedOn::Unanswered)
+                });
+                return known.unwrap_or(answer);
+            }
+            _ => {}
+        }
+        answer
     }
 
     /// Asks the reference, and the others if it reaches a limit.
@@ -158,6 +191,20 @@ fn attempt(
     })
 }
 
+/// The answer that is known without the output, if a verdict knows any.
+#[inline]
+fn by_verdict(
+    machine: &mut Machine,
+    verdict: Option<&Verdict>,
+    evaluation: &Evaluation<'_>,
+) -> Option<Answer> {
+    let &Evaluation { pair, options, .. } = evaluation;
+    match machine.is_excluded(verdict?, &pair.input, pair.output.as_ref()?) {
+        Ok(is_wrong) => is_wrong.then(|| Outcome::Mismatch.into()),
+        Err(error) => Some(Answer::of(Err(error), pair, options)),
+    }
+}
+
 /// The answer of a machine, which runs compiled programs.
 #[inline]
 fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
@@ -172,6 +219,9 @@ fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answ
         let expected = pair.output.as_ref();
         let output = match expected {
             Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
+                if let Some(answer) = by_verdict(machine, program.verdict(), evaluation) {
+                    return Ok(answer);
+                }
                 machine.run_against(program, &pair.input, expected)
             }
             _ => machine.run(program, &pair.input).map(Some),
@@ -290,6 +340,46 @@ mod tests {
             let bailed_out = || Err(PassedOn::BailedOut(BailOut::Grid));
             let passed = attempt(&mut machine, &options.limits, |_| bailed_out());
             assert_eq!(passed, bailed_out());
+        }
+    }
+
+    #[test]
+    fn a_limit_before_an_output_of_another_size_is_a_mismatch_in_every_mode() {
+        let text = "def f(I):\n    x1 = fill(I, add(1073741000, height(I)), ofcolor(I, 1))\n    O = hconcat(x1, I)\n    return O\n";
+        let program = arc_text::parse_programs(text).remove(0).unwrap();
+        let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
+        let (task, compilers) = (Task::default(), Compilers::default());
+        for (expected, name) in [
+            (Some(grid([1, 2])), "mismatch"),
+            (Some(Grid::filled(1, 4, 1)), "limit"),
+            (None, "limit"),
+        ] {
+            let pair = Pair::new(grid([1, 2]), expected);
+            for keep_outputs in [false, true] {
+                let options = Options {
+                    keep_outputs,
+                    ..Options::default()
+                };
+                let mut chain = Chain::new(&options.limits);
+                // From some evaluation on, a compiled program has a verdict.
+                for compiled in std::iter::once(None).chain([Some(&compiled); 40]) {
+                    let evaluation = Evaluation {
+                        at: 0,
+                        program: &program,
+                        compiled,
+                        task: &task,
+                        pair: &pair,
+                        options: &options,
+                    };
+                    let mut ahead = Ahead {
+                        answers: &mut [],
+                        by: EvaluatedBy::Device,
+                        share: Duration::ZERO,
+                    };
+                    let evaluated = chain.ask(&evaluation, &mut ahead, &compilers, false);
+                    assert_eq!(evaluated.unwrap().answer.outcome.name(), name);
+                }
+            }
         }
     }
 

@@ -266,7 +266,8 @@ fn every_backend_gives_the_same_results() {
 #[test]
 fn what_ends_at_a_bound_does_so_whatever_the_backend_and_the_number_of_pairs() {
     // A machine holds one grid where the reference counts four million; a loop of twenty million
-    // additions ends at the bounds of both; and one grid past its bound is past a machine's too.
+    // additions ends at the bounds of both; and one grid past its bound is past a machine's too. If it is the output, its
+    // size is wrong all the same.
     let text = "
 def solve_repeated(I):
     x1 = repeat(I, 3999)
@@ -282,6 +283,11 @@ def solve_added(I):
     O = x4(x2)
     return O
 def solve_large(I):
+    x1 = mostcolor(I)
+    x2 = canvas(x1, (100000, 100000))
+    O = trim(x2)
+    return O
+def solve_wrong(I):
     O = canvas(0, (100000, 100000))
     return O
 ";
@@ -289,7 +295,7 @@ def solve_large(I):
         .into_iter()
         .flatten()
         .collect();
-    assert_eq!(programs.len(), 3);
+    assert_eq!(programs.len(), 4);
     for pairs in [1, 3] {
         let pair = Pair::new(grid(&[&[1, 2]]), grid(&[&[1, 2]]));
         let task = Task {
@@ -310,10 +316,10 @@ def solve_large(I):
                 for result in &program.pairs {
                     let name = programs[program.job.program as usize].name();
                     let found = result.outcome.name();
-                    let expected = if name == "solve_repeated" {
-                        "match"
-                    } else {
-                        "limit"
+                    let expected = match name {
+                        "solve_repeated" => "match",
+                        "solve_wrong" => "mismatch",
+                        _ => "limit",
                     };
                     assert_eq!(found, expected, "{name}, {pairs} pairs, {backend}");
                 }
