@@ -43,7 +43,6 @@
 )]
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::planes::Tile;
@@ -126,8 +125,15 @@ impl Compiler {
         Ok(Compiled {
             code: self.lowering.lower(form)?,
             id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
-            known: Arc::default(),
+            verdict: None,
         })
+    }
+
+    /// Compiles the form with its [verdict](Verdict), which pays for a program that is often wrong.
+    pub fn compile_with_verdict(&mut self, form: &Form) -> Result<Compiled, Unsupported> {
+        let mut compiled = self.compile(form)?;
+        compiled.verdict = Verdict::new(form, self).map(Box::new);
+        Ok(compiled)
     }
 }
 
@@ -137,7 +143,7 @@ pub struct Compiled {
     code: Code,
     /// Identifies the program: a machine keeps the constants of the last one that it ran.
     id: u64,
-    known: Arc<verdict::Known>,
+    verdict: Option<Box<Verdict>>,
 }
 
 impl Compiled {
@@ -280,14 +286,19 @@ impl Machine {
         }
     }
 
-    /// The same, or nothing if the output is another grid than `expected` whatever the order of a set is: then it need
-    /// not be found.
+    /// The same, or nothing if the output is known to be another grid than `expected`: by the program's
+    /// [verdict](Self::is_excluded), or because it is one whatever the order of a set is.
     pub fn run_against<'m>(
         &'m mut self,
         program: &'m Compiled,
         input: &Grid,
         expected: &Grid,
     ) -> Result<Option<Output<'m>>, Stop> {
+        if let Some(verdict) = &program.verdict
+            && self.is_excluded(verdict, input, expected)?
+        {
+            return Ok(None);
+        }
         (self.tries_left, self.narrows) = (choice::MOST_TRIES, true);
         let mut result = self.evaluate(program, input);
         while let (Err(BailOut::Choice), Some(step)) = (result, self.failed) {

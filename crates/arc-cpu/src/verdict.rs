@@ -1,41 +1,28 @@
 //! [`Verdict`]: what tells that the output of a program is wrong before it is computed.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use arc_dsl::{EvalError, Grid};
+use arc_dsl::Grid;
 use arc_form::Form;
 use arc_form::analysis::verdict::{Possible, Size};
 
 use crate::planes::Tile;
-use crate::{Compiled, Machine, Stop, kernel};
-
-/// How often a program has been wrong when it pays to compile it a second time: on all pairs of one task it seldom is.
-const OFTEN: u32 = 32;
+use crate::{Compiled, Compiler, Machine, Stop, kernel};
 
 /// What a program's output may be, and the part of the program that may fail.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Verdict {
     possible: Possible,
     /// Nothing if no part may.
     failing: Option<Compiled>,
 }
 
-/// The verdict of a program that is often wrong.
-#[derive(Debug, Default)]
-pub(crate) struct Known {
-    wrong: AtomicU32,
-    verdict: OnceLock<Option<Verdict>>,
-}
-
 impl Verdict {
     /// That of the program of a form; nothing if it never tells.
-    pub fn new(form: &Form) -> Option<Self> {
+    pub fn new(form: &Form, compiler: &mut Compiler) -> Option<Self> {
         let possible = Possible::of(form)?;
         let failing = if possible.failing.body.is_empty() {
             None
         } else {
-            Some(Compiled::new(&possible.failing).ok()?)
+            Some(compiler.compile(&possible.failing).ok()?)
         };
         Some(Self { possible, failing })
     }
@@ -95,42 +82,20 @@ impl Verdict {
     }
 }
 
-impl Compiled {
-    /// The verdict, once the program has [often been wrong](Self::was_wrong).
-    #[inline]
-    pub fn verdict(&self) -> Option<&Verdict> {
-        self.known.verdict.get()?.as_ref()
-    }
-
-    /// Counts that it was wrong; if it has been often, finds the verdict from the form of the program.
-    pub fn was_wrong(&self, form: impl FnOnce() -> Option<Form>) {
-        let Known { wrong, verdict } = &*self.known;
-        if verdict.get().is_none() && wrong.fetch_add(1, Ordering::Relaxed) >= OFTEN {
-            verdict.get_or_init(|| Verdict::new(&form()?));
-        }
-    }
-}
-
 impl Machine {
-    /// Whether the program's output is known to be another grid than `expected` without computing it, or its error. It
-    /// is no error that steps that cannot fail in Python reach a limit.
+    /// Whether the output is known to be another grid than `expected` without computing it. Steps that cannot fail in
+    /// Python are left out, so they reach no limit.
     pub fn is_excluded(
         &mut self,
         verdict: &Verdict,
         input: &Grid,
         expected: &Grid,
-    ) -> Result<bool, EvalError> {
-        if !verdict.excludes(input, expected) {
-            return Ok(false);
+    ) -> Result<bool, Stop> {
+        let is_excluded = verdict.excludes(input, expected);
+        if let (true, Some(failing)) = (is_excluded, &verdict.failing) {
+            self.run_against(failing, input, expected)?;
         }
-        let Some(failing) = &verdict.failing else {
-            return Ok(true);
-        };
-        match self.run_against(failing, input, expected) {
-            Ok(_) => Ok(true),
-            Err(Stop::Error(error)) if error.limit().is_none() => Err(error),
-            Err(_) => Ok(false),
-        }
+        Ok(is_excluded)
     }
 }
 
@@ -142,7 +107,10 @@ mod tests {
     fn verdict(steps: &str) -> (Program, Option<Verdict>) {
         let text = format!("def f(I):\n    {steps}\n    return O\n");
         let program = arc_text::parse_programs(&text).remove(0).unwrap();
-        let verdict = Verdict::new(&arc_form::specialise(&program).unwrap());
+        let verdict = Verdict::new(
+            &arc_form::specialise(&program).unwrap(),
+            &mut Compiler::default(),
+        );
         (program, verdict)
     }
 
@@ -152,14 +120,15 @@ mod tests {
         let (program, verdict) = verdict(steps);
         let said = Machine::default().is_excluded(&verdict.unwrap(), &input, &expected);
         let result = Interpreter::default().run(&program, input);
+        let said = said.map_err(|stop| match stop {
+            Stop::Error(error) => error.kind,
+            Stop::BailOut(reason) => panic!("{steps}: {reason}"),
+        });
         match (&said, result) {
             (Ok(is_wrong), Ok(value)) => assert!(!is_wrong || !value.is_grid(&expected), "{steps}"),
-            (said, result) => assert_eq!(
-                said.map_err(|it| it.kind).err(),
-                result.map_err(|it| it.kind).err()
-            ),
+            (said, result) => assert_eq!(said.err(), result.map_err(|it| it.kind).err()),
         }
-        said.map_err(|error| error.kind)
+        said
     }
 
     #[test]
@@ -227,21 +196,5 @@ mod tests {
             |expected| Machine::default().is_excluded(verdict.as_ref().unwrap(), &input, &expected);
         assert_eq!(is_wrong(Grid::filled(2, 2, 1)), Ok(true));
         assert_eq!(is_wrong(Grid::filled(2, 4, 1)), Ok(false));
-    }
-
-    #[test]
-    fn a_program_that_is_often_wrong_gets_its_verdict() {
-        let program = arc_text::parse_programs("def f(I):\n    return vmirror(I)\n")
-            .remove(0)
-            .unwrap();
-        let form = arc_form::specialise(&program).unwrap();
-        let compiled = Compiled::new(&form).unwrap();
-        for _ in 0..OFTEN {
-            compiled.was_wrong(|| panic!("too early"));
-        }
-        assert!(compiled.verdict().is_none());
-        compiled.was_wrong(|| Some(form));
-        assert!(compiled.verdict().is_some());
-        compiled.was_wrong(|| panic!("again"));
     }
 }

@@ -120,7 +120,10 @@ impl<'l> Context<'l> {
             steps_left: limits.max_steps,
             memory_left: limits.max_memory,
             work: 0,
-            deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
+            // A timeout beyond the range of the clock is none.
+            deadline: limits
+                .timeout
+                .and_then(|timeout| Instant::now().checked_add(timeout)),
             next_clock_check: limits.timeout.map_or(0, |_| limits.max_steps),
             nesting: 0,
             rounds: 0,

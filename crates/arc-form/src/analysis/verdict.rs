@@ -10,7 +10,7 @@ use arc_isa::rules::surely_accepts;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 
 /// What the output of a form may be.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Possible {
     /// Its size, if that follows from the input's.
     pub size: Option<Size>,
@@ -135,6 +135,14 @@ fn both(a: Option<Colours>, b: Option<Colours>) -> Option<Colours> {
     Some(a?.or(b?))
 }
 
+/// Whether a value has elements; whether a grid has cells.
+fn has_elements(value: &Value) -> bool {
+    match value {
+        Value::Grid(grid) => !grid.cells().is_empty(),
+        value => value.as_container().is_some_and(|it| !it.is_empty()),
+    }
+}
+
 /// Whether its integers may be those of locations.
 fn has_locations(ty: &Type) -> bool {
     match ty {
@@ -253,11 +261,7 @@ impl<'f> Pass<'f> {
             }),
             _ => None,
         };
-        let some = match value {
-            Value::Indices(_) | Value::Object(_) => true,
-            value => !value.values().is_empty(),
-        };
-        Seen::if_some(some).coloured(colours)
+        Seen::if_some(has_elements(value)).coloured(colours)
     }
 
     fn ty(&self, operand: &Operand) -> Type {
@@ -602,10 +606,6 @@ mod tests {
                 let mut pass = Pass {
                     seen: vec![Seen::default(); 5],
                     types: vec![&Type::Never; 5],
-                };
-                let has_elements = |value: &Value| match value {
-                    Value::Grid(grid) => !grid.cells().is_empty(),
-                    value => value.as_container().is_some_and(|it| !it.is_empty()),
                 };
                 for ((id, ty), value) in parameters.iter().zip(&arguments) {
                     let each = value

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_cpu::{BailOut, Compiled};
-use arc_dsl::{Limits, Program};
+use arc_dsl::Program;
 use gpu_sched::Activity;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::batch::Batch;
-use crate::batch::options::Backend;
+use crate::batch::options::{Backend, Options};
 use crate::run::compilers::Compilers;
 use crate::run::executors::{Compilation, Executors};
 use crate::run::panics::PANIC;
@@ -176,6 +176,8 @@ pub(crate) struct HostPrograms<'b> {
     executors: Executors,
     /// How many programs only the reference may evaluate because of the limits.
     bounded: u64,
+    /// Whether programs have verdicts.
+    with_verdicts: bool,
     cache: ProgramCache<Arc<Compiled>>,
 }
 
@@ -184,12 +186,12 @@ impl<'b> HostPrograms<'b> {
     pub(crate) fn new(
         batch: &Batch<'b>,
         executors: Executors,
-        limits: &Limits,
+        options: &Options,
         compilers: &'b Compilers,
     ) -> Self {
         let (evaluations, bounded) = match executors.compilation {
             Compilation::Never => (Vec::new(), 0),
-            _ if Backend::allows(limits) => (batch.evaluations_by_program(), 0),
+            _ if Backend::allows(&options.limits) => (batch.evaluations_by_program(), 0),
             _ => {
                 let evaluations = batch.evaluations_by_program();
                 let evaluated = evaluations.iter().filter(|&&count| count > 0).count();
@@ -201,6 +203,8 @@ impl<'b> HostPrograms<'b> {
             compilers,
             executors,
             bounded,
+            with_verdicts: !options.needs_outputs()
+                && batch.jobs().len() / TASKS >= batch.programs().len(),
             cache: ProgramCache::new(evaluations),
         }
     }
@@ -212,14 +216,14 @@ impl<'b> HostPrograms<'b> {
             if program.python().is_some() {
                 return Err(NotCompiled::Untried(IN_PYTHON.to_owned()));
             }
-            if let Some(kept) = self.compilers.kept(program) {
+            if let Some(kept) = self.compilers.kept(program, self.with_verdicts) {
                 return kept.map_err(|reason| reason.to_string().into());
             }
             let least = Backend::least_evaluations(program.steps().len());
             if self.executors.compilation == Compilation::Auto && evaluations < least {
                 return Err(NotCompiled::Untried(FEW.to_owned()));
             }
-            let compiled = self.compilers.compile(program);
+            let compiled = self.compilers.compile(program, self.with_verdicts);
             compiled.map_err(|reason| reason.to_string().into())
         })
     }
@@ -275,6 +279,9 @@ impl<'b> HostPrograms<'b> {
     }
 }
 
+/// On how many tasks programs run on average if verdicts pay: most programs are wrong on all tasks but one.
+const TASKS: usize = 16;
+
 /// Reasons that [`HostPrograms`] gives.
 const IN_PYTHON: &str = "in free Python";
 const FEW: &str = "too few evaluations for its length";
@@ -323,12 +330,11 @@ impl BackendCounts {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Primitive, ProgramBuilder};
+    use arc_dsl::{Grid, Limits, Primitive, ProgramBuilder};
     use arc_tasks::{Pair, Task};
 
     use super::*;
     use crate::batch::Job;
-    use crate::batch::options::Options;
 
     fn program(primitive: Primitive) -> Program {
         let mut builder = ProgramBuilder::new("solve_a");
@@ -370,7 +376,7 @@ mod tests {
                 ..Options::default()
             };
             let executors = options.executors();
-            let programs = HostPrograms::new(&batch, executors, &Limits::default(), &compilers);
+            let programs = HostPrograms::new(&batch, executors, &options, &compilers);
             let got = [0, 1].map(|program| programs.get(program).is_some());
             assert_eq!(got, expected);
             programs.done(0, least - 1);

@@ -51,18 +51,19 @@ impl Compilers {
     }
 
     /// The program if it was compiled in an earlier batch, or why it was not.
-    pub(crate) fn kept(&self, program: &Program) -> Option<Result> {
+    pub(crate) fn kept(&self, program: &Program, with_verdict: bool) -> Option<Result> {
         if !self.keeps {
             return None;
         }
-        lock(&self.cache).get(&key(program))
+        lock(&self.cache).get(&key(program, with_verdict))
     }
 
-    /// Compiles a program, or says why it cannot be compiled. A failure here, even a panic, costs only speed.
-    pub(crate) fn compile(&self, program: &Program) -> Result {
+    /// Compiles a program, with its [verdict](arc_cpu::Verdict) or without, or says why it cannot be compiled. A failure
+    /// here, even a panic, costs only speed.
+    pub(crate) fn compile(&self, program: &Program, with_verdict: bool) -> Result {
         let waiting = lock(&self.waiting).pop();
         let mut compiler = waiting.unwrap_or_default();
-        let result = catch_unwind(AssertUnwindSafe(|| compiler.compile(program)));
+        let result = catch_unwind(AssertUnwindSafe(|| compiler.compile(program, with_verdict)));
         let result = match result {
             Ok(result) => {
                 lock(&self.waiting).push(compiler);
@@ -72,17 +73,25 @@ impl Compilers {
             Err(_) => Err(Arc::from(PANIC)),
         };
         if self.keeps {
-            lock(&self.cache).insert(key(program), result.clone());
+            lock(&self.cache).insert(key(program, with_verdict), result.clone());
         }
         result
     }
 }
 
 impl Compiler {
-    fn compile(&mut self, program: &Program) -> std::result::Result<Compiled, String> {
+    fn compile(
+        &mut self,
+        program: &Program,
+        with_verdict: bool,
+    ) -> std::result::Result<Compiled, String> {
         let form = self.form.specialise(program);
         let form = form.map_err(|error| error.reason.to_string())?;
-        self.steps.compile(&form).map_err(|error| error.reason)
+        let compiled = match with_verdict {
+            true => self.steps.compile_with_verdict(&form),
+            false => self.steps.compile(&form),
+        };
+        compiled.map_err(|error| error.reason)
     }
 }
 
@@ -104,8 +113,8 @@ impl Generations {
     }
 }
 
-/// Everything in a program that its evaluation depends on.
-fn key(program: &Program) -> Box<[u8]> {
+/// Everything in a program that its evaluation depends on, and whether it has a verdict.
+fn key(program: &Program, with_verdict: bool) -> Box<[u8]> {
     fn write(key: &mut Vec<u8>, operand: &Operand) {
         let (sort, number) = match operand {
             Operand::Slot(slot) => (0, slot.index() as u32),
@@ -125,7 +134,11 @@ fn key(program: &Program) -> Box<[u8]> {
         key.extend(number.to_le_bytes());
     }
     let mut key = Vec::with_capacity(32 * (program.steps().len() + 1));
-    key.extend([program.dialect() as u8, program.inputs().len() as u8]);
+    key.extend([
+        with_verdict.into(),
+        program.dialect() as u8,
+        program.inputs().len() as u8,
+    ]);
     for step in program.steps() {
         key.extend(step.line.to_le_bytes());
         let (sort, number) = match step.callee {
@@ -159,7 +172,7 @@ mod tests {
     fn a_program_is_known_by_its_steps_and_their_lines() {
         let a = program("def f(I):\n    O = fill(I, 3, frozenset({(0, 1)}))\n    return O\n");
         let renamed = program("def g(x):\n    y = fill(x, 3, frozenset({(0, 1)}))\n    return y\n");
-        assert_eq!(key(&a), key(&renamed));
+        assert_eq!(key(&a, false), key(&renamed, false));
         for other in [
             "def f(I):\n\n    O = fill(I, 3, frozenset({(0, 1)}))\n    return O\n",
             "def f(I):\n    O = fill(I, 3, frozenset({(1, 1)}))\n    return O\n",
@@ -167,7 +180,7 @@ mod tests {
             "def f(I):\n    O = underfill(I, 3, frozenset({(0, 1)}))\n    return O\n",
             "def f(I):\n    O = fill(I, 3, frozenset({(0, 1)}))\n    return I\n",
         ] {
-            assert_ne!(key(&a), key(&program(other)), "{other}");
+            assert_ne!(key(&a, false), key(&program(other), false), "{other}");
         }
     }
 
@@ -179,22 +192,23 @@ mod tests {
             ))
         };
         let mut compilers = Compilers::default();
-        compilers.compile(&numbered(0)).unwrap();
-        assert!(compilers.kept(&numbered(0)).is_none());
+        compilers.compile(&numbered(0), false).unwrap();
+        assert!(compilers.kept(&numbered(0), false).is_none());
         compilers.keep();
-        let first = compilers.compile(&numbered(0)).unwrap();
+        let first = compilers.compile(&numbered(0), false).unwrap();
+        assert!(compilers.kept(&numbered(0), true).is_none());
         for at in 1..3 * GENERATION {
             // A program that is used stays.
-            let again = compilers.kept(&numbered(0)).unwrap().unwrap();
+            let again = compilers.kept(&numbered(0), false).unwrap().unwrap();
             assert!(Arc::ptr_eq(&again, &first));
             if at < 20 || at % 64 == 0 {
-                compilers.compile(&numbered(at)).unwrap();
+                compilers.compile(&numbered(at), false).unwrap();
             } else {
                 let result = Err(Arc::from("not tried"));
-                lock(&compilers.cache).insert(key(&numbered(at)), result);
+                lock(&compilers.cache).insert(key(&numbered(at), false), result);
             }
         }
-        assert!(compilers.kept(&numbered(1)).is_none());
+        assert!(compilers.kept(&numbered(1), false).is_none());
         let kept = lock(&compilers.cache);
         assert!(kept.young.len() + kept.old.len() <= 2 * GENERATION);
     }

@@ -279,8 +279,7 @@ impl Runner {
         for worker in &mut self.workers {
             worker.reset();
         }
-        let limits = &self.options.limits;
-        let programs = HostPrograms::new(batch, self.executors, limits, &self.compilers);
+        let programs = HostPrograms::new(batch, self.executors, &self.options, &self.compilers);
         let stop = AtomicBool::new(false);
         let wrong = AtomicUsize::new(usize::MAX);
         // A limit beyond the range of the clock is no limit.

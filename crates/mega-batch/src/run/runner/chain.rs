@@ -16,8 +16,9 @@
 //! If neither answers, the answer is the reference's limit. So whether a machine or batt gets further than the
 //! reference does not depend on the backend, on how often the program is evaluated, or on the other programs.
 //!
-//! A program that was often wrong has a [verdict](arc_cpu::Verdict), which comes before the machine's steps if no output
-//! is wanted. It does not know the limits of what it leaves out, so it also comes before every answer that is a limit.
+//! If no output is wanted, a [verdict](arc_cpu::Verdict) may tell that it is wrong without it. Where programs run on many
+//! tasks it comes before the machine's steps. It does not know the limits of what it leaves out, so it also comes before
+//! every answer that is a limit.
 //!
 //! A program in free Python is asked of the pool of its batch alone ([`free_python`](super::free_python)).
 //!
@@ -26,7 +27,7 @@
 use std::any::Any;
 use std::time::{Duration, Instant};
 
-use arc_cpu::{Compiled, Machine, Stop, Verdict};
+use arc_cpu::{Compiled, Compiler, Machine, Stop, Verdict};
 use arc_dsl::{EvalError, Interpreter, Limits, Sample, Value};
 use arc_tasks::Pair;
 
@@ -115,30 +116,30 @@ impl Chain {
         })
     }
 
-    /// The answer, unless it is a limit and the verdict knows better. Counts the wrong ones of a program.
+    /// The answer, unless it is a limit and the verdict knows better.
     #[inline]
     fn finish(&mut self, answer: Answer, evaluation: &Evaluation<'_>) -> Answer {
         let &Evaluation {
             program,
-            compiled,
+            pair,
             options,
             ..
         } = evaluation;
-        match (&answer.outcome, compiled) {
-            (Outcome::Mismatch, Some(compiled)) if !is_wanted(options, &Outcome::Mismatch) => {
-                compiled.was_wrong(|| caught(|| arc_form::specialise(program).ok()).ok()?);
-            }
-            (Outcome::Limit(_), _) if Backend::allows(&options.limits) => {
-                let known = attempt(&mut self.machine, &options.limits, |machine| {
-                    let form = arc_form::specialise(program).ok();
-                    let verdict = form.as_ref().and_then(Verdict::new);
-                    by_verdict(machine, verdict.as_ref(), evaluation).ok_or(PassedOn::Unanswered)
-                });
-                return known.unwrap_or(answer);
-            }
-            _ => {}
+        if options.needs_outputs() || !matches!(answer.outcome, Outcome::Limit(_)) {
+            return answer;
         }
-        answer
+        let known = attempt(&mut self.machine, &options.limits, |machine| {
+            let form = arc_form::specialise(program).ok();
+            let verdict = form.and_then(|form| Verdict::new(&form, &mut Compiler::default()));
+            let expected = pair.output.as_ref();
+            let (verdict, expected) = verdict.zip(expected).ok_or(PassedOn::Unanswered)?;
+            match machine.is_excluded(&verdict, &pair.input, expected) {
+                Ok(true) => Ok(Outcome::Mismatch.into()),
+                Ok(false) => Err(PassedOn::Unanswered),
+                Err(stop) => stopped(stop, pair, options),
+            }
+        });
+        known.unwrap_or(answer)
     }
 
     /// Asks the reference, and the others if it reaches a limit.
@@ -170,7 +171,7 @@ impl Chain {
         if evaluation.compiled.is_some() {
             return None;
         }
-        let compiled = compilers.compile(evaluation.program).ok()?;
+        let compiled = compilers.compile(evaluation.program, false).ok()?;
         let evaluation = Evaluation {
             compiled: Some(&compiled),
             ..*evaluation
@@ -191,20 +192,6 @@ fn attempt(
     })
 }
 
-/// The answer that is known without the output, if a verdict knows any.
-#[inline]
-fn by_verdict(
-    machine: &mut Machine,
-    verdict: Option<&Verdict>,
-    evaluation: &Evaluation<'_>,
-) -> Option<Answer> {
-    let &Evaluation { pair, options, .. } = evaluation;
-    match machine.is_excluded(verdict?, &pair.input, pair.output.as_ref()?) {
-        Ok(is_wrong) => is_wrong.then(|| Outcome::Mismatch.into()),
-        Err(error) => Some(Answer::of(Err(error), pair, options)),
-    }
-}
-
 /// The answer of a machine, which runs compiled programs.
 #[inline]
 fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answer, PassedOn> {
@@ -219,9 +206,6 @@ fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answ
         let expected = pair.output.as_ref();
         let output = match expected {
             Some(expected) if !is_wanted(options, &Outcome::Mismatch) => {
-                if let Some(answer) = by_verdict(machine, program.verdict(), evaluation) {
-                    return Ok(answer);
-                }
                 machine.run_against(program, &pair.input, expected)
             }
             _ => machine.run(program, &pair.input).map(Some),
@@ -235,11 +219,16 @@ fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answ
             let output = output.transpose()?;
             Ok(Answer { outcome, output })
         });
-        answer.or_else(|stop| match stop {
-            Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
-            Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
-        })
+        answer.or_else(|stop| stopped(stop, pair, options))
     })
+}
+
+/// The answer of a machine that gives no value.
+fn stopped(stop: Stop, pair: &Pair, options: &Options) -> Result<Answer, PassedOn> {
+    match stop {
+        Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
+        Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
+    }
 }
 
 /// The answer of the reference, even if it panics. A program that takes train pairs gets those of the task, and
@@ -344,29 +333,36 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_before_an_output_of_another_size_is_a_mismatch_in_every_mode() {
+    fn a_limit_before_an_output_of_another_size_is_a_mismatch_unless_it_is_asked_for() {
         let text = "def f(I):\n    x1 = fill(I, add(1073741000, height(I)), ofcolor(I, 1))\n    O = hconcat(x1, I)\n    return O\n";
         let program = arc_text::parse_programs(text).remove(0).unwrap();
-        let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let (task, compilers) = (Task::default(), Compilers::default());
+        let [without_verdict, with_verdict] =
+            [false, true].map(|with_verdict| compilers.compile(&program, with_verdict).unwrap());
         for (expected, name) in [
             (Some(grid([1, 2])), "mismatch"),
             (Some(Grid::filled(1, 4, 1)), "limit"),
             (None, "limit"),
         ] {
             let pair = Pair::new(grid([1, 2]), expected);
-            for keep_outputs in [false, true] {
+            for (keep_outputs, timeout) in
+                [(false, None), (true, None), (false, Some(Duration::MAX))]
+            {
+                let limits = Limits {
+                    timeout,
+                    ..Limits::default()
+                };
                 let options = Options {
                     keep_outputs,
+                    limits,
                     ..Options::default()
                 };
                 let mut chain = Chain::new(&options.limits);
-                // From some evaluation on, a compiled program has a verdict.
-                for compiled in std::iter::once(None).chain([Some(&compiled); 40]) {
+                for compiled in [None, Some(&without_verdict), Some(&with_verdict)] {
                     let evaluation = Evaluation {
                         at: 0,
                         program: &program,
-                        compiled,
+                        compiled: compiled.map(|it| &**it),
                         task: &task,
                         pair: &pair,
                         options: &options,
@@ -377,6 +373,7 @@ mod tests {
                         share: Duration::ZERO,
                     };
                     let evaluated = chain.ask(&evaluation, &mut ahead, &compilers, false);
+                    let name = if keep_outputs { "limit" } else { name };
                     assert_eq!(evaluated.unwrap().answer.outcome.name(), name);
                 }
             }
