@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use crate::shrink;
 use arc_cpu::batt::{Batt, Bounds, Refused};
-use arc_cpu::{Compiled, Compiler, Machine, Stop, Unsupported, Vectors, Verdict};
+use arc_cpu::{Compiled, Compiler, Machine, Unsupported, Vectors, Verdict};
 use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Limits, Program, Value};
 use arc_form::{Evaluator, Form, Options, Unspecialised};
 
@@ -282,9 +282,8 @@ impl Checker {
             ) {
                 (Ok(Ok(false)), _) => true,
                 (Ok(Ok(true)), Ok(value)) => !value.is_grid(expected),
-                (Ok(Err(Stop::BailOut(_))), _) => true,
                 (Ok(_), Err(error)) if error.limit().is_some() => true,
-                (Ok(Err(Stop::Error(found))), Err(error)) => {
+                (Ok(Err(found)), Err(error)) => {
                     (found.kind, found.line) == (error.kind, error.line)
                 }
                 _ => {
@@ -328,8 +327,8 @@ impl Checker {
         let machine = &mut self.machine;
         match caught(|| machine.run(compiled, input)?.value()) {
             Ok(Ok(value)) => Gave::Value(value),
-            Ok(Err(Stop::Error(error))) => Gave::Error(error),
-            Ok(Err(Stop::BailOut(bail_out))) => Gave::BailedOut(bail_out.to_string()),
+            Ok(Err(arc_cpu::Stop::Error(error))) => Gave::Error(error),
+            Ok(Err(arc_cpu::Stop::BailOut(bail_out))) => Gave::BailedOut(bail_out.to_string()),
             Err(panic) => {
                 // The panic may have left the machine in an inconsistent state.
                 self.machine = Machine::new(self.interpreter.limits());

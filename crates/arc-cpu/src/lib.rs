@@ -295,7 +295,9 @@ impl Machine {
         expected: &Grid,
     ) -> Result<Option<Output<'m>>, Stop> {
         if let Some(verdict) = &program.verdict
-            && self.is_excluded(verdict, input, expected)?
+            && self
+                .is_excluded(verdict, input, expected)
+                .map_err(Stop::Error)?
         {
             return Ok(None);
         }

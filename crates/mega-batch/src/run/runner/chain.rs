@@ -136,7 +136,7 @@ impl Chain {
             match machine.is_excluded(&verdict, &pair.input, expected) {
                 Ok(true) => Ok(Outcome::Mismatch.into()),
                 Ok(false) => Err(PassedOn::Unanswered),
-                Err(stop) => stopped(stop, pair, options),
+                Err(error) => Ok(Answer::of(Err(error), pair, options)),
             }
         });
         known.unwrap_or(answer)
@@ -219,16 +219,11 @@ fn by_machine(machine: &mut Machine, evaluation: &Evaluation<'_>) -> Result<Answ
             let output = output.transpose()?;
             Ok(Answer { outcome, output })
         });
-        answer.or_else(|stop| stopped(stop, pair, options))
+        answer.or_else(|stop| match stop {
+            Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
+            Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
+        })
     })
-}
-
-/// The answer of a machine that gives no value.
-fn stopped(stop: Stop, pair: &Pair, options: &Options) -> Result<Answer, PassedOn> {
-    match stop {
-        Stop::Error(error) => Ok(Answer::of(Err(error), pair, options)),
-        Stop::BailOut(reason) => Err(PassedOn::BailedOut(reason)),
-    }
 }
 
 /// The answer of the reference, even if it panics. A program that takes train pairs gets those of the task, and
