@@ -18,7 +18,7 @@ fn folder() -> Folder {
     folder.write("tasks/notes.txt", "no task");
     let wrong = "def solve_b(I):\n    x1 = hmirror(I)\n    return x1\n";
     let failing = "def solve_c(I):\n    x1 = first(I)\n    x2 = vmirror(x1)\n    return x2\n";
-    let stopped = "def fast_c(I):\n    x1 = upscale(I, 5000)\n    return x1\n";
+    let stopped = "def fast_c(I):\n    x1 = upscale(I, 5000)\n    x2 = trim(x1)\n    return x2\n";
     folder.write(
         "programs.py",
         [
