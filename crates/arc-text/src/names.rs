@@ -15,10 +15,14 @@ const LITERALS: &[&str] = &["True", "False", "None"];
 /// Functions of Python that programs may call as their own. Unlike the others, `frozenset` also forms literals.
 pub(super) const BUILTINS: &[&str] = &[
     "abs",
+    "all",
+    "any",
     "enumerate",
+    "filter",
     "frozenset",
     "len",
     "list",
+    "map",
     "max",
     "min",
     "range",
