@@ -128,13 +128,15 @@ impl<'t> Lowering<'_, 't> {
             }
             _ => None,
         };
+        if let Some(name) = self.other_meaning(function) {
+            return self.fail(token, another_meaning(token, function.line, name));
+        }
         let read;
         let mut function = function;
         if let Some(tree) = &function.unread {
             if self.open.iter().any(|it| Rc::ptr_eq(it, tree)) {
                 return self.fail(token, unusable(token.text, function.line, CALLS_ITSELF));
             }
-            self.means_the_same(token, function, tree)?;
             let types = match &arguments {
                 Some(given) => given
                     .iter()
@@ -160,31 +162,20 @@ impl<'t> Lowering<'_, 't> {
         Ok((Expression::Inlined(operand), 1))
     }
 
-    /// Checks that the names of a function that is read here are those of the scope that it is defined in.
-    fn means_the_same(
-        &self,
-        token: Token<'t>,
-        function: &LocalFunction<'t>,
-        tree: &Function<'t>,
-    ) -> Result<()> {
-        let Some(scope) = self.scope.as_ref().filter(|_| function.is_around) else {
-            return Ok(());
-        };
-        let mut other = None;
-        tree.names(&mut |name| {
-            let is_variable = scope.builder.variable(name.text).is_some();
-            let local = scope.functions.get(name.text);
-            if is_variable && !scope.captured.contains(name.text)
-                || local.is_some_and(|it| !it.is_around)
-                || scope.imported.contains_key(name.text)
-            {
-                other = Some(name);
-            }
-        });
-        match other {
-            Some(name) => self.fail(token, another_meaning(token, function.line, name.text)),
-            None => Ok(()),
+    /// A name that a function uses and that means something else here than where it is defined.
+    fn other_meaning(&self, function: &LocalFunction<'t>) -> Option<&'t str> {
+        let scope = self.scope.as_ref().filter(|_| function.is_around)?;
+        let mut names = function.captured.to_vec();
+        if let Some(tree) = &function.unread {
+            tree.names(&mut |name| names.push(name.text));
         }
+        let is_other = |name: &&str| {
+            let is_variable = scope.builder.variable(name).is_some();
+            is_variable && !scope.captured.contains(name)
+                || scope.functions.get(name).is_some_and(|it| !it.is_around)
+                || scope.imported.contains_key(name)
+        };
+        function.hidden.or_else(|| names.into_iter().find(is_other))
     }
 
     /// A function as a value; freezes the names that it captures.
@@ -281,19 +272,13 @@ impl<'t> Lowering<'_, 't> {
     fn captured_by(&self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Vec<Operand>> {
         let captured = function.captured.iter();
         let value = |name: &&'t str| {
-            let slot = self.variable_around(name, function.is_around);
+            let scope = self.scope.as_ref();
+            let scope = scope.filter(|it| !it.functions.contains_key(name));
+            let slot = scope.and_then(|scope| scope.builder.variable(name));
             slot.map(Operand::Slot)
                 .ok_or_else(|| self.error(token, another_meaning(token, function.line, name)))
         };
         captured.map(value).collect()
-    }
-
-    /// The variable that a captured name refers to.
-    fn variable_around(&self, name: &str, is_around: bool) -> Option<Slot> {
-        let scope = self.scope.as_ref()?;
-        let is_same = !is_around || scope.captured.contains(name);
-        let slot = scope.builder.variable(name)?;
-        (is_same && !scope.functions.contains_key(name)).then_some(slot)
     }
 
     /// Lowers a function within the current one, which uses these names and sets others; `None` if it is called at once
@@ -380,6 +365,7 @@ impl<'t> Lowering<'_, 't> {
             captured: around.captured.into(),
             frozen: frozen.unwrap_or_default(),
             is_around: false,
+            hidden: None,
             is_late,
             unread: None,
         })
@@ -418,11 +404,10 @@ impl<'t> Lowering<'_, 't> {
                 if let Some(function) = &function.unread {
                     function.names(&mut |name| used.push(name.text));
                 }
-                let is_around = true;
-                let function = function.clone();
                 let function = LocalFunction {
-                    is_around,
-                    ..function
+                    is_around: true,
+                    hidden: self.other_meaning(function),
+                    ..function.clone()
                 };
                 around.functions.insert(name, function);
             } else if scope.builder.variable(name).is_some() {

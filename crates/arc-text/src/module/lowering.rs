@@ -76,6 +76,8 @@ pub(crate) struct LocalFunction<'t> {
     pub(crate) frozen: Rc<[&'t str]>,
     /// Whether it is defined in a scope that encloses the current function.
     pub(crate) is_around: bool,
+    /// A name that it uses and that means something else in a scope between these.
+    pub(crate) hidden: Option<&'t str>,
     /// Whether its result holds a function that uses a variable of a comprehension around it.
     pub(crate) is_late: bool,
     /// The function, if it is read where it is used, for the types of its arguments there; `parsed` has its parameters

@@ -165,6 +165,14 @@ fn functions_kept_in_variables_mean_what_python_makes_of_them() {
             "line 4, column 25: `f`, bound on line 3, cannot be used: `k`, which it uses, has another meaning here",
         ),
         (
+            "x = 0\nf = lambda r: r[x]\nreturn tuple(f(r) for x in (1, 2) for r in I)",
+            "line 4, column 15: `f`, bound on line 3, cannot be used: `x`, which it uses, has another meaning here",
+        ),
+        (
+            "x = 0\nf = lambda r: add(x, r)\nreturn tuple(f(r) for x in (1, 2) for r in I[0])",
+            "line 4, column 15: `f`, bound on line 3, cannot be used: `x`, which it uses, has another meaning here",
+        ),
+        (
             "f = lambda x: x[0] + f(x)\nreturn f(I)",
             "line 2, column 23: `f`, bound on line 2, cannot be used: it calls itself",
         ),
