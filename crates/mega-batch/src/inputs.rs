@@ -317,9 +317,15 @@ pub(crate) fn stem(file: &Path) -> String {
 /// The name of the folder of a file whose own name is that of files of any task, as in `ID/task.json` and
 /// `ID/solution.py`. `is_found` says that the folder was found, not named; otherwise it has to be an id of the ARC data.
 fn id_of_folder(file: &Path, is_found: bool) -> Option<String> {
-    let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
-    let is_id = is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name);
-    (is_id && says_no_task(&stem(file))).then_some(name)
+    let folders = file.ancestors().skip(1).filter_map(Path::file_name);
+    let mut folders = folders.map(|name| name.to_string_lossy().into_owned());
+    let name = folders.next().filter(|_| says_no_task(&stem(file)))?;
+    if is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name) {
+        return Some(name);
+    }
+    // As in `ID/attempt_1/solution.py`.
+    let further = says_no_task(&name).then(|| folders.find(|name| !says_no_task(name)));
+    further.flatten().filter(|name| is_arc_id(name))
 }
 
 /// The contents of a folder and its subfolders.
