@@ -10,7 +10,7 @@ use std::rc::Rc;
 use arc_dsl::{Operand, Slot, Value};
 use arc_isa::Primitive;
 
-use crate::error::ParseErrorKind;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
 use crate::globals::Binding;
 use crate::lexer::Token;
@@ -20,6 +20,9 @@ use crate::statements::Parameter;
 use crate::syntax::MAX_NESTING;
 use crate::tokens::{Result, told, unusable};
 use crate::tree::{Function, StatementKind, Trailer, names_set};
+
+/// To how many steps each byte of a function counts that is read where it is used.
+const COST_OF_BYTE: usize = 4;
 
 /// What a function uses of the enclosing scope.
 #[derive(Debug, Default)]
@@ -45,7 +48,7 @@ impl<'t> Lowering<'_, 't> {
         let read = self.local_function(name, function, Vec::new());
         let local = match read {
             // It may be right for the arguments that it gets.
-            Err(_) if !function.body.is_broken() => self.unread(name, function)?,
+            Err(error) if !function.body.is_broken() => self.unread(name, function, Some(error))?,
             read => read?,
         };
         self.sets(name)?;
@@ -65,12 +68,13 @@ impl<'t> Lowering<'_, 't> {
         &mut self,
         name: Token<'t>,
         function: &Rc<Function<'t>>,
+        error: Option<ParseError>,
     ) -> Result<LocalFunction<'t>> {
         let parameters = self.parameters(&function.parameters)?;
         let nothing = |_: &mut Self| Ok(Value::Nothing.into());
         let local = self.local(name, parameters, &[], None, nothing)?;
         Ok(LocalFunction {
-            unread: Some(Rc::clone(function)),
+            unread: Some((Rc::clone(function), error)),
             ..local
         })
     }
@@ -85,7 +89,7 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() {
             return Err(self.expects(token, "a value"));
         }
-        let function = self.unread(token, function)?;
+        let function = self.unread(token, function, None)?;
         self.of_local(token, &function, trailers)
     }
 
@@ -133,11 +137,11 @@ impl<'t> Lowering<'_, 't> {
         }
         let read;
         let mut function = function;
-        if let Some(tree) = &function.unread {
+        if let Some((tree, error)) = &function.unread {
             if self.open.iter().any(|it| Rc::ptr_eq(it, tree)) {
                 return self.fail(token, unusable(token.text, function.line, CALLS_ITSELF));
             }
-            let types = match &arguments {
+            let types: Vec<KnownType> = match &arguments {
                 Some(given) => given
                     .iter()
                     .map(|it| self.certain(it, token).into())
@@ -145,6 +149,13 @@ impl<'t> Lowering<'_, 't> {
                 None if function.parsed.parameters.len() == 1 => vec![element],
                 None => Vec::new(),
             };
+            if let Some(error) = error {
+                let is_late = matches!(error.kind, ParseErrorKind::UsedBeforeSet { .. });
+                if !is_late && types.iter().all(|it| it.ty.is_none()) {
+                    return Err(error.clone());
+                }
+                self.has_room(token, COST_OF_BYTE * tree.bytes)?;
+            }
             self.open.push(Rc::clone(tree));
             let local = self.local_function(token, tree, types);
             self.open.pop();
@@ -166,7 +177,7 @@ impl<'t> Lowering<'_, 't> {
     fn other_meaning(&self, function: &LocalFunction<'t>) -> Option<&'t str> {
         let scope = self.scope.as_ref().filter(|_| function.is_around)?;
         let mut names = function.captured.to_vec();
-        if let Some(tree) = &function.unread {
+        if let Some((tree, _)) = &function.unread {
             tree.names(&mut |name| names.push(name.text));
         }
         let is_other = |name: &&str| {
@@ -401,7 +412,7 @@ impl<'t> Lowering<'_, 't> {
                 for name in function.captured.iter() {
                     capture(name, &mut around.captured);
                 }
-                if let Some(function) = &function.unread {
+                if let Some((function, _)) = &function.unread {
                     function.names(&mut |name| used.push(name.text));
                 }
                 let function = LocalFunction {

@@ -118,6 +118,7 @@ impl<'t> Tokens<'_, 't> {
                 statements: vec![Statement { token, kind }],
                 error: None,
             },
+            bytes: self.peek().start - open.start,
         })
     }
 
@@ -454,6 +455,7 @@ impl<'t> Tokens<'_, 't> {
             open,
             parameters,
             body,
+            bytes: self.peek().start - open.start,
         })
     }
 

@@ -117,6 +117,8 @@ pub(super) struct Function<'t> {
     pub(super) open: Token<'t>,
     pub(super) parameters: Vec<ParameterTree<'t>>,
     pub(super) body: Body<'t>,
+    /// How long it is, from its parameters on.
+    pub(super) bytes: usize,
 }
 
 /// A parameter of a function.

@@ -314,7 +314,9 @@ impl<'t> Lowering<'_, 't> {
 
     /// The set of these elements, which are added one after the other.
     pub(crate) fn set_of(&mut self, token: Token<'t>, tuple: Operand) -> Result<Operand> {
-        self.derived(token, "frozenset_of", &[tuple])
+        let element = self.element_type(&tuple, token);
+        let set = self.derived(token, "frozenset_of", &[tuple])?;
+        Ok(self.typed(set, element.map(ValueType::set_of)))
     }
 
     /// `frozenset(..)` of what is not known before the program runs.

@@ -80,9 +80,9 @@ pub(crate) struct LocalFunction<'t> {
     pub(crate) hidden: Option<&'t str>,
     /// Whether its result holds a function that uses a variable of a comprehension around it.
     pub(crate) is_late: bool,
-    /// The function, if it is read where it is used, for the types of its arguments there; `parsed` has its parameters
-    /// alone.
-    pub(crate) unread: Option<Rc<Function<'t>>>,
+    /// The function, if it is read where it is used, for the types of its arguments there, and why it could not be read
+    /// before; `parsed` has its parameters alone.
+    pub(crate) unread: Option<(Rc<Function<'t>>, Option<ParseError>)>,
 }
 
 /// The type of a variable.

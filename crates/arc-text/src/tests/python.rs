@@ -184,6 +184,10 @@ fn values_of_what_models_write_are_those_of_python() {
             "10",
         ),
         (
+            "return tuple(sorted(j for i, j in frozenset((c, i) for c, (i, j) in asobject(I))))",
+            "(0, 0, 1, 1)",
+        ),
+        (
             "return tuple(map(lambda r: r[::-1], I))",
             "((0, 1, 1), (2, 0, 0))",
         ),

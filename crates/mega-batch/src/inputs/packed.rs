@@ -16,8 +16,8 @@ use zip::result::ZipError;
 #[cfg(feature = "tables")]
 use super::tables::json_lines;
 use super::{
-    DAMAGED, InputError, MAX_FILE_BYTES, ends_with_one, is_archive, is_ignored, is_other_archive,
-    is_other_data, note_others, other_text, read_file, stem,
+    DAMAGED, InputError, MAX_FILE_BYTES, ends_with_one, is_arc_id, is_archive, is_ignored,
+    is_other_archive, is_other_data, note_others, other_text, read_file, stem,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
