@@ -666,7 +666,7 @@ impl<'t> Module<'t> {
             let path = path.take_while(|other| other.kind == TokenKind::Name || other.is("."));
             let path: Vec<_> = path.map(|token| token.text).collect();
             let last = path.last().copied().unwrap_or_default();
-            let keeps = KEEPING.contains(&last)
+            let keeps = names::is_one_of(KEEPING, last)
                 || matches!(path[..], [name] if self.returns_argument(&block, name));
             if let [decorator] = path[..]
                 && let Some((_, Binding::Function(decorator))) =
@@ -926,16 +926,8 @@ impl<'t> Module<'t> {
 }
 
 /// Decorators that do not change what a function returns.
-const KEEPING: &[&str] = &[
-    "cache",
-    "lru_cache",
-    "no_type_check",
-    "override",
-    "final",
-    "staticmethod",
-    "typechecked",
-    "beartype",
-];
+const KEEPING: &str =
+    "cache lru_cache no_type_check override final staticmethod typechecked beartype";
 
 /// Functions that make types, and change nothing.
 const MAKE_TYPES: &[&str] = &["TypeVar", "NewType", "namedtuple", "NamedTuple"];

@@ -738,30 +738,27 @@ impl<'t> Tokens<'_, 't> {
 
     /// What a value is bound to.
     fn target(&mut self, depth: u32) -> Result<Target<'t>> {
-        let first = self.target_part(depth)?;
-        if self.is_plain || !self.peek().is(",") {
-            return Ok(first);
-        }
-        let mut parts = vec![first];
-        while self.accept(",") {
+        let (mut parts, mut is_name) = (Vec::new(), true);
+        loop {
             let next = self.peek();
-            let is_name = next.kind == TokenKind::Name && !names::is_keyword(next.text);
-            if !is_name && !next.is("(") {
+            if next.is("(") {
+                let depth = self.open(depth)?;
+                parts.push(self.target(depth)?);
+                self.expect(")", "`)` after names")?;
+            } else if is_name || next.kind == TokenKind::Name && !names::is_keyword(next.text) {
+                parts.push(Target::Name(self.name("the name of a variable")?));
+            } else {
+                return Ok(Target::Parts(parts));
+            }
+            if self.is_plain || !self.accept(",") {
                 break;
             }
-            parts.push(self.target_part(depth)?);
+            is_name = false;
         }
-        Ok(Target::Parts(parts))
-    }
-
-    fn target_part(&mut self, depth: u32) -> Result<Target<'t>> {
-        if !self.peek().is("(") {
-            return Ok(Target::Name(self.name("the name of a variable")?));
-        }
-        let depth = self.open(depth)?;
-        let target = self.target(depth)?;
-        self.expect(")", "`)` after names")?;
-        Ok(target)
+        Ok(match parts.pop() {
+            Some(part) if is_name => part,
+            part => Target::Parts(parts.into_iter().chain(part).collect()),
+        })
     }
 
     /// An import, which comes next.

@@ -225,45 +225,14 @@ fn is_other_archive(name: &str) -> bool {
 
 /// Whether the name is that of data in a form that is not read.
 fn is_other_data(name: &str) -> bool {
-    const DATA: [&str; 34] = [
-        ".avro",
-        ".bson",
-        ".cbor",
-        ".csv",
-        ".db",
-        ".dill",
-        ".duckdb",
-        ".h5",
-        ".hdf5",
-        NOTEBOOK,
-        ".joblib",
-        ".jsonc",
-        ".json5",
-        ".lance",
-        ".mat",
-        ".msgpack",
-        ".npy",
-        ".npz",
-        ".orc",
-        ".pickle",
-        ".pkl",
-        ".pt",
-        ".pth",
-        ".rds",
-        ".safetensors",
-        ".sqlite",
-        ".sqlite3",
-        ".tfrecord",
-        ".tsv",
-        ".xls",
-        ".xlsx",
-        ".xml",
-        ".yaml",
-        ".yml",
-    ];
+    const DATA: &str = ".avro .bson .cbor .csv .db .dill .duckdb .h5 .hdf5 .ipynb .joblib .jsonc .json5 .lance .mat \
+         .msgpack .npy .npz .orc .pickle .pkl .pt .pth .rds .safetensors .sqlite .sqlite3 .tfrecord .tsv .xls \
+         .xlsx .xml .yaml .yml";
     let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let is_data = ends_with_one(&name, &DATA) || ends_with_one(&name, &TABLE_EXTENSIONS);
-    is_data || is_arc_id(&name) || name.contains(".json.")
+    let mut endings = DATA.split(' ').chain(TABLE_EXTENSIONS);
+    endings.any(|ending| ends_with_one(&name, &[ending]))
+        || is_arc_id(&name)
+        || name.contains(".json.")
 }
 
 /// Whether a file begins as JSON does.
@@ -317,15 +286,9 @@ pub(crate) fn stem(file: &Path) -> String {
 /// The name of the folder of a file whose own name is that of files of any task, as in `ID/task.json` and
 /// `ID/solution.py`. `is_found` says that the folder was found, not named; otherwise it has to be an id of the ARC data.
 fn id_of_folder(file: &Path, is_found: bool) -> Option<String> {
-    let folders = file.ancestors().skip(1).filter_map(Path::file_name);
-    let mut folders = folders.map(|name| name.to_string_lossy().into_owned());
-    let name = folders.next().filter(|_| says_no_task(&stem(file)))?;
-    if is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name) {
-        return Some(name);
-    }
-    // As in `ID/attempt_1/solution.py`.
-    let further = says_no_task(&name).then(|| folders.find(|name| !says_no_task(name)));
-    further.flatten().filter(|name| is_arc_id(name))
+    let name = file.parent()?.file_name()?.to_string_lossy().into_owned();
+    let is_id = is_arc_id(&name) || is_found && !says_no_task(&name) && !is_archive(&name);
+    (is_id && says_no_task(&stem(file))).then_some(name)
 }
 
 /// The contents of a folder and its subfolders.

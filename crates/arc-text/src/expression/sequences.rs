@@ -14,7 +14,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::{Expression, tuple};
 use crate::lexer::Token;
 use crate::module::lowering::{IS_ELEMENT, KnownType, LocalFunction, Lowering, constant};
-use crate::names::BUILTINS;
+use crate::names::{BUILTINS, is_one_of};
 use crate::parse_functions;
 use crate::statements::Parameter;
 use crate::tokens::{Result, described, told};
@@ -40,7 +40,7 @@ enum Made {
 impl<'t> Lowering<'_, 't> {
     /// Whether a name that nothing else is bound to is a function of Python that can be lowered here.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
-        self.scope.is_some() && self.dialect == Dialect::Public && BUILTINS.contains(&name)
+        self.scope.is_some() && self.dialect == Dialect::Public && is_one_of(BUILTINS, name)
     }
 
     /// A call of a function of Python that gives a value of the DSL.
@@ -614,10 +614,9 @@ impl<'t> Lowering<'_, 't> {
                 }
             }
             if let Target::Parts(_) = it.target {
-                let (mut bound, mut first) = (Vec::new(), None);
-                it.target.names(&mut |name| first = first.or(Some(name)));
-                let at = first.unwrap_or(it.token);
-                lowering.unpacked(&it.target, Expression::Inlined(input), at, &mut bound)?;
+                let mut bound = Vec::new();
+                let value = Expression::Inlined(input);
+                lowering.unpacked(&it.target, value, it.token, &mut bound)?;
                 for (name, part) in bound {
                     if let (Operand::Slot(slot), Some(scope)) = (part, &mut lowering.scope) {
                         scope.builder.alias(name.text, slot);

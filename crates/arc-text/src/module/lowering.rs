@@ -314,13 +314,17 @@ impl<'t> Scope<'t> {
         }
         if let (Primitive::Apply, [Operand::Slot(function), elements]) =
             (primitive, &step.arguments[..])
-            && let Some(returned) = self.results.get(function)
+            && let Some(KnownType {
+                ty: Some(ty),
+                assumes: more,
+            }) = self.results.get(function)
+            && argument(elements).and_then(|ty| ty.container()) == Some(ContainerKind::Tuple)
         {
-            let kind = argument(elements).and_then(|ty| ty.container());
-            let ty = returned.ty.clone().map(ValueType::tuple_of);
-            let ty = ty.filter(|_| kind == Some(ContainerKind::Tuple));
-            let assumes = assumes | returned.assumes;
-            return KnownType { ty, assumes };
+            let ty = Some(ValueType::tuple_of(ty.clone()));
+            return KnownType {
+                ty,
+                assumes: assumes | more,
+            };
         }
         let ty = if COUNTS.contains(&primitive) {
             Some(ValueType::Int)

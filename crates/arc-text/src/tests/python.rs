@@ -665,7 +665,7 @@ fn what_is_not_certain_is_refused() {
         ),
         (
             "return tuple(a for a, b in I)",
-            "line 2, column 21: expected a value of 2 elements to take apart, found a value whose elements are \
+            "line 2, column 17: expected a value of 2 elements to take apart, found a value whose elements are \
              counted only when the program runs",
         ),
         (
