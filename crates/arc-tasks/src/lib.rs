@@ -12,4 +12,4 @@ pub use task::{
     Solution, Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError,
     TaskFile, bare_id, broken_json, is_arc_id, may_be_id, utf8,
 };
-pub use task_ids::{OwnTask, TaskIds, says_no_task, says_nothing, whole_folder};
+pub use task_ids::{OwnTask, TaskIds, is_common_name, says_no_task, says_nothing, whole_folder};

@@ -170,16 +170,11 @@ impl<'a> TaskIds<'a> {
         let by_name = || self.within(program.name());
         let by_file = || {
             let file = Path::new(program.source()?);
-            let says_nothing = |name: &str| {
-                let is_number = |c: char| c.is_ascii_digit() || "_-".contains(c);
-                let word = name.trim_end_matches(is_number);
-                word.is_empty() || says_no_task(word)
-            };
             let folders = file.ancestors().skip(1).map(Path::file_name);
             for name in [file.file_stem()].into_iter().chain(folders) {
                 let name = name?.to_string_lossy();
                 let found = self.within(&name);
-                if found.is_some() || !says_nothing(&name) {
+                if found.is_some() || !is_common_name(&name) {
                     return found;
                 }
             }
@@ -272,6 +267,13 @@ pub fn says_no_task(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_common = |name: &str| COMMON_NAMES.split(' ').any(|common| common == name);
     is_common(&name) || name.strip_suffix('s').is_some_and(is_common)
+}
+
+/// The same of a name that may have a number behind it.
+#[must_use]
+pub fn is_common_name(name: &str) -> bool {
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit() || "_-".contains(c));
+    word.is_empty() || says_no_task(word)
 }
 
 /// The id of a task without its version, and the version: `("007bbfb7", 2)` of `007bbfb7_v2`.

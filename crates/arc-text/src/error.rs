@@ -237,14 +237,6 @@ pub enum ParseErrorKind {
         /// The line that sets it.
         line: u32,
     },
-    /// A function uses a variable of the function around it that is set below it, as Python allows.
-    #[error("the function uses `{name}`, which is set below it on line {line}, expected it above")]
-    SetBelow {
-        /// The variable.
-        name: String,
-        /// The line that sets it.
-        line: u32,
-    },
     /// A variable has a name that the language uses.
     #[error("the name `{name}` is taken by a {owner}, expected another name")]
     NameTaken {

@@ -10,7 +10,7 @@ use arc_dsl::{Constant, Dialect};
 
 use crate::beside::{Beside, DslPart, Meaning};
 use crate::lexer::Token;
-use crate::names::{self, BUILTINS, is_of_dsl};
+use crate::names::{self, BUILTINS, is_of_dsl, is_one_of};
 use crate::spelling::nearest;
 
 /// Another project's names for the names of the DSL: maps theirs to ours.
@@ -80,51 +80,12 @@ impl Renames {
 }
 
 /// Modules with names that also occur in the DSL, with other meanings: a star import from them hides the DSL's names.
-const HIDING: &[&str] = &[
-    "numpy",
-    "cupy",
-    "scipy",
-    "torch",
-    "jax",
-    "pandas",
-    "operator",
-    "itertools",
-    "heapq",
-    "statistics",
-    "tensorflow",
-    "sympy",
-    "cv2",
-    "skimage",
-    "pylab",
-];
+const HIDING: &str = "numpy cupy scipy torch jax pandas operator itertools heapq statistics tensorflow sympy cv2 \
+     skimage pylab";
 
 /// Modules without such names.
-const HARMLESS: &[&str] = &[
-    "__future__",
-    "abc",
-    "arc_types",
-    "collections",
-    "copy",
-    "dataclasses",
-    "enum",
-    "functools",
-    "json",
-    "logging",
-    "math",
-    "os",
-    "pathlib",
-    "pytest",
-    "random",
-    "re",
-    "string",
-    "sys",
-    "time",
-    "tqdm",
-    "types",
-    "typing",
-    "typing_extensions",
-    "unittest",
-];
+const HARMLESS: &str = "__future__ abc arc_types collections copy dataclasses enum functools json logging math \
+     os pathlib pytest random re string sys time tqdm types typing typing_extensions unittest";
 
 /// The effect of a star import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,8 +110,8 @@ impl StarImport {
             .unwrap_or_default();
         let last = path.rsplit('.').next().unwrap_or_default();
         match DslPart::of(path) {
-            DslPart::Other if HIDING.contains(&first) => StarImport::Hides,
-            DslPart::Other if HARMLESS.contains(&first) || HARMLESS.contains(&last) => {
+            DslPart::Other if is_one_of(HIDING, first) => StarImport::Hides,
+            DslPart::Other if is_one_of(HARMLESS, first) || is_one_of(HARMLESS, last) => {
                 StarImport::Nothing
             }
             DslPart::Other => StarImport::Unknown,
@@ -342,7 +303,7 @@ impl<'t> Globals<'t> {
         at: u32,
         bound: Option<&Bound<'t>>,
     ) -> Option<(u32, Starred<'t>)> {
-        let is_builtin = BUILTINS.contains(&name);
+        let is_builtin = is_one_of(BUILTINS, name);
         if !is_builtin {
             names::known(dialect, name)?;
         }

@@ -10,15 +10,19 @@ use std::rc::Rc;
 use arc_dsl::{Operand, Slot, Value};
 use arc_isa::Primitive;
 
-use crate::error::ParseErrorKind;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::Expression;
 use crate::globals::Binding;
 use crate::lexer::Token;
+use crate::module::CALLS_ITSELF;
 use crate::module::lowering::{KnownType, LocalFunction, Lowering, Scope};
 use crate::statements::Parameter;
 use crate::syntax::MAX_NESTING;
 use crate::tokens::{Result, told, unusable};
 use crate::tree::{Function, StatementKind, Trailer, names_set};
+
+/// To how many steps each byte of a function counts that is read where it is used.
+const COST_OF_BYTE: usize = 4;
 
 /// What a function uses of the enclosing scope.
 #[derive(Debug, Default)]
@@ -32,20 +36,26 @@ struct Captures<'t> {
 
 impl<'t> Lowering<'_, 't> {
     /// A function that a program defines.
-    pub(super) fn define(&mut self, name: Token<'t>, function: &Function<'t>) -> Result<()> {
+    pub(super) fn define(&mut self, name: Token<'t>, function: &Rc<Function<'t>>) -> Result<()> {
         let mut statements = function.body.statements.iter();
         let returns_set = statements
             .any(|it| matches!(&it.kind, StatementKind::Return(value) if self.is_set(value)));
-        let function = self.local_function(name, function)?;
-        let is_around_itself = function.captured.contains(&name.text);
+        let mut itself = None;
+        function.names(&mut |used| itself = itself.or((used.text == name.text).then_some(used)));
+        if let Some(used) = itself {
+            return self.fail(used, unusable(used.text, name.line, CALLS_ITSELF));
+        }
+        let read = self.local_function(name, function, Vec::new());
+        let local = match read {
+            // It may be right for the arguments that it gets.
+            Err(error) if !function.body.is_broken() => self.unread(name, function, Some(error))?,
+            read => read?,
+        };
         self.sets(name)?;
         self.is_own_name(name)?;
-        if is_around_itself {
-            return self.fail(name, unusable(name.text, name.line, "it calls itself"));
-        }
         self.forget_import(name);
         if let Some(scope) = &mut self.scope {
-            scope.functions.insert(name.text, function);
+            scope.functions.insert(name.text, local);
             if returns_set {
                 scope.unhashable.insert(name.text);
             }
@@ -53,55 +63,58 @@ impl<'t> Lowering<'_, 't> {
         Ok(())
     }
 
+    /// A function with its parameters alone.
+    fn unread(
+        &mut self,
+        name: Token<'t>,
+        function: &Rc<Function<'t>>,
+        error: Option<ParseError>,
+    ) -> Result<LocalFunction<'t>> {
+        let parameters = self.parameters(&function.parameters)?;
+        let nothing = |_: &mut Self| Ok(Value::Nothing.into());
+        let local = self.local(name, parameters, &[], None, nothing)?;
+        Ok(LocalFunction {
+            unread: Some((Rc::clone(function), error)),
+            ..local
+        })
+    }
+
     /// `lambda parameters: value`, called at once or as a value; and how many of the trailers belong to it.
     pub(super) fn lambda(
         &mut self,
-        function: &Function<'t>,
+        function: &Rc<Function<'t>>,
         trailers: &[Trailer<'t>],
     ) -> Result<(Expression<'t>, usize)> {
         let token = function.name;
         if self.scope.is_none() {
             return Err(self.expects(token, "a value"));
         }
-        let function = self.local_function(token, function)?;
+        let function = self.unread(token, function, None)?;
         self.of_local(token, &function, trailers)
     }
 
-    /// A function within the current one, which errors refer to by `name`.
+    /// A function within the current one, which errors refer to by `name`, for arguments of these types.
     fn local_function(
         &mut self,
         name: Token<'t>,
         function: &Function<'t>,
+        types: Vec<KnownType>,
     ) -> Result<LocalFunction<'t>> {
-        let element = std::mem::take(&mut self.element);
         let parameters = self.parameters(&function.parameters)?;
         let (mut used, mut own) = (Vec::new(), Vec::new());
         function.names(&mut |name| used.push(name));
         names_set(&function.body.statements, &mut |name| own.push(name));
-        let is_own = |name: &str| own.iter().any(|it| it.text == name);
-        let local = self.local(name, parameters, &used, Some(&own), |lowering| {
-            if let (Some(scope), [_]) = (&mut lowering.scope, &function.parameters[..]) {
-                scope.set_type(Slot::INPUT, element);
+        self.local(name, parameters, &used, Some(&own), |lowering| {
+            if let Some(scope) = &mut lowering.scope {
+                for (at, ty) in types.into_iter().enumerate() {
+                    scope.set_type(Slot::at(at), ty);
+                }
             }
             let output = lowering.body(&function.body)?;
             output.ok_or_else(|| {
                 let name = told(name.text);
                 lowering.error(function.name, ParseErrorKind::NoReturn { name })
             })
-        });
-        local.map_err(|mut error| {
-            // Python looks it up when the function is called.
-            if let ParseErrorKind::UsedBeforeSet { name: used, line } = &error.kind
-                && !is_own(used)
-            {
-                let (used, line) = (used.clone(), *line);
-                error.kind = if used == name.text {
-                    unusable(&used, line, "it calls itself")
-                } else {
-                    ParseErrorKind::SetBelow { name: used, line }
-                };
-            }
-            error
         })
     }
 
@@ -112,15 +125,68 @@ impl<'t> Lowering<'_, 't> {
         function: &LocalFunction<'t>,
         trailers: &[Trailer<'t>],
     ) -> Result<(Expression<'t>, usize)> {
+        let element = std::mem::take(&mut self.element);
+        let mut arguments = match trailers {
+            [Trailer::Call(given), ..] => {
+                Some(self.arguments_of(token, &function.parsed, given)?)
+            }
+            _ => None,
+        };
+        if let Some(name) = self.other_meaning(function) {
+            return self.fail(token, another_meaning(token, function.line, name));
+        }
+        let read;
+        let mut function = function;
+        if let Some((tree, error)) = &function.unread {
+            if self.open.iter().any(|it| Rc::ptr_eq(it, tree)) {
+                return self.fail(token, unusable(token.text, function.line, CALLS_ITSELF));
+            }
+            let types: Vec<KnownType> = match &arguments {
+                Some(given) => given
+                    .iter()
+                    .map(|it| self.certain(it, token).into())
+                    .collect(),
+                None if function.parsed.parameters.len() == 1 => vec![element],
+                None => Vec::new(),
+            };
+            if let Some(error) = error {
+                let is_late = matches!(error.kind, ParseErrorKind::UsedBeforeSet { .. });
+                if !is_late && types.iter().all(|it| it.ty.is_none()) {
+                    return Err(error.clone());
+                }
+                self.has_room(token, COST_OF_BYTE * tree.bytes)?;
+            }
+            self.open.push(Rc::clone(tree));
+            let local = self.local_function(token, tree, types);
+            self.open.pop();
+            read = local?;
+            function = &read;
+        }
         self.freeze(&function.frozen, token);
-        let [Trailer::Call(arguments), ..] = trailers else {
+        let Some(arguments) = &mut arguments else {
             return Ok((Expression::Inlined(self.value_of(token, function)?), 0));
         };
-        let mut arguments = self.arguments_of(token, &function.parsed, arguments)?;
         arguments.extend(self.captured_by(token, function)?);
-        let operand = self.steps_of(token, &function.parsed.program, &arguments, None)?;
+        let operand = self.steps_of(token, &function.parsed.program, arguments, None)?;
+        let operand = self.typed(operand, function.parsed.returns.clone());
         self.mark_late(&operand, (function.is_late, false));
         Ok((Expression::Inlined(operand), 1))
+    }
+
+    /// A name that a function uses and that means something else here than where it is defined.
+    fn other_meaning(&self, function: &LocalFunction<'t>) -> Option<&'t str> {
+        let scope = self.scope.as_ref().filter(|_| function.is_around)?;
+        let mut names = function.captured.to_vec();
+        if let Some((tree, _)) = &function.unread {
+            tree.names(&mut |name| names.push(name.text));
+        }
+        let is_other = |name: &&str| {
+            let is_variable = scope.builder.variable(name).is_some();
+            is_variable && !scope.captured.contains(name)
+                || scope.functions.get(name).is_some_and(|it| !it.is_around)
+                || scope.imported.contains_key(name)
+        };
+        function.hidden.or_else(|| names.into_iter().find(is_other))
     }
 
     /// A function as a value; freezes the names that it captures.
@@ -147,6 +213,9 @@ impl<'t> Lowering<'_, 't> {
             value = self.made(token, Primitive::Identity, [value])?;
         }
         self.mark_late(&value, (is_late, function.is_late));
+        if let (Operand::Slot(slot), Some(scope)) = (&value, &mut self.scope) {
+            scope.results.insert(*slot, function.parsed.returns.clone());
+        }
         Ok(value)
     }
 
@@ -214,21 +283,13 @@ impl<'t> Lowering<'_, 't> {
     fn captured_by(&self, token: Token<'t>, function: &LocalFunction<'t>) -> Result<Vec<Operand>> {
         let captured = function.captured.iter();
         let value = |name: &&'t str| {
-            let slot = self.variable_around(name, function.is_around);
-            slot.map(Operand::Slot).ok_or_else(|| {
-                let why = format!("`{}`, which it uses, has another meaning here", told(name));
-                self.error(token, unusable(token.text, function.line, why))
-            })
+            let scope = self.scope.as_ref();
+            let scope = scope.filter(|it| !it.functions.contains_key(name));
+            let slot = scope.and_then(|scope| scope.builder.variable(name));
+            slot.map(Operand::Slot)
+                .ok_or_else(|| self.error(token, another_meaning(token, function.line, name)))
         };
         captured.map(value).collect()
-    }
-
-    /// The variable that a captured name refers to.
-    fn variable_around(&self, name: &str, is_around: bool) -> Option<Slot> {
-        let scope = self.scope.as_ref()?;
-        let is_same = !is_around || scope.captured.contains(name);
-        let slot = scope.builder.variable(name)?;
-        (is_same && !scope.functions.contains_key(name)).then_some(slot)
     }
 
     /// Lowers a function within the current one, which uses these names and sets others; `None` if it is called at once
@@ -241,14 +302,11 @@ impl<'t> Lowering<'_, 't> {
         set: Option<&[Token<'t>]>,
         lower: impl FnOnce(&mut Self) -> Result<Operand>,
     ) -> Result<LocalFunction<'t>> {
-        self.depth += 1;
-        if self.depth > MAX_NESTING {
+        if self.depth == MAX_NESTING {
             return self.fail(name, ParseErrorKind::Nesting { max: MAX_NESTING });
         }
+        self.depth += 1;
         let around = self.captures_of(&parameters, used, set.unwrap_or_default());
-        if set.is_some() {
-            self.freeze(&around.others, name);
-        }
         let unhashable = self.scope.as_ref().map(|it| it.unhashable.clone());
         let mut types = vec![KnownType::default(); parameters.len()];
         if let Some(scope) = &mut self.scope {
@@ -279,9 +337,16 @@ impl<'t> Lowering<'_, 't> {
             scope.imported = around.imported;
         }
         let is_only_called = std::mem::replace(&mut self.is_only_called, false);
-        let output = lower(self)?;
+        let output = lower(self);
         self.is_only_called = is_only_called;
         self.depth -= 1;
+        let output = match output {
+            Ok(output) => output,
+            Err(error) => {
+                self.scope = outer;
+                return Err(error);
+            }
+        };
         let relies = self
             .scope
             .as_ref()
@@ -293,8 +358,12 @@ impl<'t> Lowering<'_, 't> {
                 .collect()
         });
         let is_late = self.scope.as_ref().is_some_and(|it| it.is_late(&output));
-        let parsed = self.finish(name, output, parameters)?;
+        let parsed = self.finish(name, output, parameters);
         self.scope = outer;
+        let parsed = parsed?;
+        if set.is_some() {
+            self.freeze(&around.others, name);
+        }
         if let (Some(scope), Some((assumes, has_relied))) = (&mut self.scope, relies) {
             scope.assumes |= assumes;
             if has_relied {
@@ -307,7 +376,9 @@ impl<'t> Lowering<'_, 't> {
             captured: around.captured.into(),
             frozen: frozen.unwrap_or_default(),
             is_around: false,
+            hidden: None,
             is_late,
+            unread: None,
         })
     }
 
@@ -330,18 +401,24 @@ impl<'t> Lowering<'_, 't> {
                 captured.push(name);
             }
         };
-        for name in used.iter().map(|token| token.text) {
+        let mut used: Vec<_> = used.iter().rev().map(|token| token.text).collect();
+        while let Some(name) = used.pop() {
+            if around.functions.contains_key(name) {
+                continue;
+            }
             if let Some(binding) = scope.imported.get(name) {
                 around.imported.insert(name, binding.clone());
             } else if let Some(function) = scope.functions.get(name) {
                 for name in function.captured.iter() {
                     capture(name, &mut around.captured);
                 }
-                let is_around = true;
-                let function = function.clone();
+                if let Some((function, _)) = &function.unread {
+                    function.names(&mut |name| used.push(name.text));
+                }
                 let function = LocalFunction {
-                    is_around,
-                    ..function
+                    is_around: true,
+                    hidden: self.other_meaning(function),
+                    ..function.clone()
                 };
                 around.functions.insert(name, function);
             } else if scope.builder.variable(name).is_some() {
@@ -352,4 +429,10 @@ impl<'t> Lowering<'_, 't> {
         }
         around
     }
+}
+
+/// The error that a name which a function uses, defined on this line, is another one where the function is used.
+fn another_meaning(function: Token<'_>, line: u32, name: &str) -> ParseErrorKind {
+    let why = format!("`{}`, which it uses, has another meaning here", told(name));
+    unusable(function.text, line, why)
 }

@@ -151,6 +151,9 @@ pub(super) enum Given {
     Nothing,
 }
 
+/// Why a function cannot be read that calls itself.
+pub(super) const CALLS_ITSELF: &str = "it calls itself";
+
 /// How many functions are read within each other for the types of their arguments.
 const MAX_TYPED: usize = 8;
 
@@ -663,7 +666,7 @@ impl<'t> Module<'t> {
             let path = path.take_while(|other| other.kind == TokenKind::Name || other.is("."));
             let path: Vec<_> = path.map(|token| token.text).collect();
             let last = path.last().copied().unwrap_or_default();
-            let keeps = KEEPING.contains(&last)
+            let keeps = names::is_one_of(KEEPING, last)
                 || matches!(path[..], [name] if self.returns_argument(&block, name));
             if let [decorator] = path[..]
                 && let Some((_, Binding::Function(decorator))) =
@@ -838,23 +841,27 @@ impl<'t> Module<'t> {
         bound
     }
 
-    /// Parses a function for these arguments, once for all calls with such; `None` if it calls itself. Otherwise the
+    /// Parses a function for these arguments, once for all calls with such, unless it says why it cannot. Otherwise the
     /// function that has to be parsed first.
     pub(super) fn read_for(
         &self,
         at: usize,
         dialect: Dialect,
         given: Given,
-    ) -> Result<Option<Read>, usize> {
+    ) -> Result<Result<Read, &'static str>, usize> {
         let key = (at, given);
         let mut typed = self.typed.borrow_mut();
         if let Some(read) = typed.get(&key) {
-            return Ok(read.clone());
+            return Ok(read.clone().ok_or(CALLS_ITSELF));
         }
         let open = typed.iter().filter(|(_, read)| read.is_none());
-        let is_within_itself = open.clone().any(|((other, _), _)| *other == at);
-        if is_within_itself || open.count() == MAX_TYPED {
-            return Ok(None);
+        if open.clone().any(|((other, _), _)| *other == at) {
+            return Ok(Err(CALLS_ITSELF));
+        }
+        if open.count() == MAX_TYPED {
+            return Ok(Err(
+                "of functions that are no functions of grids, at most 8 are read within each other",
+            ));
         }
         typed.insert(key.clone(), None);
         drop(typed);
@@ -867,7 +874,7 @@ impl<'t> Module<'t> {
             return Err(needs);
         }
         typed.insert(key, Some(read.clone()));
-        Ok(Some(read))
+        Ok(Ok(read))
     }
 
     /// Parses a function, unless another one has to be parsed first.
@@ -919,16 +926,8 @@ impl<'t> Module<'t> {
 }
 
 /// Decorators that do not change what a function returns.
-const KEEPING: &[&str] = &[
-    "cache",
-    "lru_cache",
-    "no_type_check",
-    "override",
-    "final",
-    "staticmethod",
-    "typechecked",
-    "beartype",
-];
+const KEEPING: &str =
+    "cache lru_cache no_type_check override final staticmethod typechecked beartype";
 
 /// Functions that make types, and change nothing.
 const MAKE_TYPES: &[&str] = &["TypeVar", "NewType", "namedtuple", "NamedTuple"];

@@ -13,21 +13,13 @@ use crate::lexer::{is_name_part, is_name_start, is_stable};
 const LITERALS: &[&str] = &["True", "False", "None"];
 
 /// Functions of Python that programs may call as their own. Unlike the others, `frozenset` also forms literals.
-pub(super) const BUILTINS: &[&str] = &[
-    "abs",
-    "enumerate",
-    "frozenset",
-    "len",
-    "list",
-    "max",
-    "min",
-    "range",
-    "reversed",
-    "sorted",
-    "sum",
-    "tuple",
-    "zip",
-];
+pub(super) const BUILTINS: &str = "abs all any enumerate filter frozenset len list map max min range reversed \
+     sorted sum tuple zip";
+
+/// Whether a name is one of these words.
+pub(super) fn is_one_of(words: &str, name: &str) -> bool {
+    words.split(' ').any(|word| word == name)
+}
 
 /// The primitive or constant of this name.
 pub(super) fn known(dialect: Dialect, name: &str) -> Option<&'static Operand> {

@@ -16,7 +16,7 @@ use crate::syntax::{MAX_NESTING, MOST_NESTED};
 use crate::tokens::{Result, told, unusable};
 use crate::tree::{
     Argument, Body, Choice, Expr, ExprKind, Function, Import, ParameterKind, ParameterTree,
-    Statement, StatementKind, Targets, all_names, names_set, names_used,
+    Statement, StatementKind, Target, all_names, names_set, names_used,
 };
 
 /// The maximum number of inputs of a derived operation.
@@ -139,6 +139,7 @@ impl<'t> Lowering<'_, 't> {
         output: Operand,
         parameters: Vec<Parameter<'t>>,
     ) -> Result<Parsed> {
+        let returns = self.known_type(&output);
         let Some(scope) = self.scope.take() else {
             return self.fail(token, ParseErrorKind::NotLiteral);
         };
@@ -149,6 +150,7 @@ impl<'t> Lowering<'_, 't> {
         Ok(Parsed {
             grid: needs_grid.then(|| input_of(&parameters)),
             program,
+            returns,
             parameters: names.collect(),
             kinds: parameters.iter().map(|it| it.kind).collect(),
             defaults: parameters.into_iter().map(|it| it.default).collect(),
@@ -434,7 +436,9 @@ impl<'t> Lowering<'_, 't> {
                 self.assign(*name, expression, value.token)?;
                 self.mark_sets(is_set.then_some(name));
             }
-            StatementKind::AssignAll(targets, value) => self.assign_all(targets, value)?,
+            StatementKind::AssignAll(targets, value) => {
+                self.assign_all(&targets.0, &targets.1, value)?;
+            }
             StatementKind::Augment(tokens, value) => {
                 let target = Expr {
                     token: tokens[0],
@@ -501,37 +505,64 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// `a = b = value` or `a, b = value`
-    fn assign_all(&mut self, targets: &Targets<'t>, value: &Expr<'t>) -> Result<()> {
+    fn assign_all(
+        &mut self,
+        target: &Target<'t>,
+        chained: &[Token<'t>],
+        value: &Expr<'t>,
+    ) -> Result<()> {
         let token = value.token;
-        let Targets {
-            names,
-            are_elements,
-            chained,
-        } = targets;
-        if *are_elements {
+        if let Target::Parts(parts) = target {
             if let [other, ..] = chained[..] {
                 return Err(self.expects(other, "one name on each side of `=`"));
             }
             let expression = self.lower(value)?;
             let are_sets: Vec<bool> = match &value.kind {
                 ExprKind::Tuple(elements) => elements.iter().map(|it| self.is_set(it)).collect(),
-                _ => vec![self.is_set(value); names.len()],
+                _ => vec![self.is_set(value); parts.len()],
             };
-            let values = self.taken_apart(expression, names.len(), token)?;
-            for (target, value) in names.iter().zip(values) {
-                self.assign(*target, Expression::Inlined(value), token)?;
+            let values = self.taken_apart(expression, parts.len(), token)?;
+            for ((part, value), is_set) in parts.iter().zip(values).zip(are_sets) {
+                let (mut bound, mut names) = (Vec::new(), Vec::new());
+                self.unpacked(part, Expression::Inlined(value), token, &mut bound)?;
+                for (name, value) in bound {
+                    self.assign(name, Expression::Inlined(value), token)?;
+                    names.push(name);
+                }
+                self.mark_sets(names.iter().filter(|_| is_set));
             }
-            let sets = names.iter().zip(are_sets);
-            self.mark_sets(sets.filter_map(|(name, is_set)| is_set.then_some(name)));
             return Ok(());
         }
         // Python assigns to chained targets from left to right.
         let is_set = self.is_set(value);
         let value = self.argument(value)?;
-        for target in names.iter().chain(chained) {
-            self.assign(*target, Expression::Inlined(value.clone()), token)?;
+        let mut names = Vec::new();
+        target.names(&mut |name| names.push(name));
+        names.extend(chained);
+        for name in &names {
+            self.assign(*name, Expression::Inlined(value.clone()), token)?;
         }
-        self.mark_sets(names.iter().chain(chained).filter(|_| is_set));
+        self.mark_sets(names.iter().filter(|_| is_set));
+        Ok(())
+    }
+
+    /// The names of a target, each with the part of a value that it is bound to.
+    pub(super) fn unpacked(
+        &mut self,
+        target: &Target<'t>,
+        value: Expression<'t>,
+        token: Token<'t>,
+        bound: &mut Vec<(Token<'t>, Operand)>,
+    ) -> Result<()> {
+        match target {
+            Target::Name(name) => bound.push((*name, self.operand(value)?)),
+            Target::Parts(parts) => {
+                let values = self.taken_apart(value, parts.len(), token)?;
+                for (part, value) in parts.iter().zip(values) {
+                    self.unpacked(part, Expression::Inlined(value), token, bound)?;
+                }
+            }
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! Parses the tokens of a block into a [syntax tree](crate::tree).
 
+use std::rc::Rc;
+
 use arc_dsl::BuildError;
-use smallvec::{SmallVec, smallvec};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::numeral;
@@ -10,7 +11,7 @@ use crate::names;
 use crate::tokens::{Result, Tokens, described, told};
 use crate::tree::{
     Argument, Body, Chain, Choice, Comprehension, Expr, ExprKind, Function, Import, ParameterKind,
-    ParameterTree, Statement, StatementKind, Targets, Trailer, Trailers,
+    ParameterTree, Statement, StatementKind, Target, Trailer, Trailers,
 };
 
 /// The maximum nesting of brackets, which also bounds the recursion of the parser and of whatever walks a tree.
@@ -97,7 +98,7 @@ impl<'t> Tokens<'_, 't> {
         let inner = self.deeper(depth)?;
         let name = self.bump();
         let function = self.lambda_behind(name, inner)?;
-        let kind = ExprKind::Lambda(Box::new(function));
+        let kind = ExprKind::Lambda(Rc::new(function));
         Ok(Expr { token: name, kind })
     }
 
@@ -117,6 +118,7 @@ impl<'t> Tokens<'_, 't> {
                 statements: vec![Statement { token, kind }],
                 error: None,
             },
+            bytes: self.peek().start - open.start,
         })
     }
 
@@ -355,8 +357,8 @@ impl<'t> Tokens<'_, 't> {
             self.go_to(self.place() - 1);
             return Err(self.unexpected("`,`, or the end of the value"));
         }
-        let (names, are_elements) = self.names()?;
-        self.expect("in", "`in` after names without brackets")?;
+        let target = self.target(depth)?;
+        self.expect("in", "`in` after names")?;
         let container = self.operators(OR, depth)?;
         let mut condition = None;
         if self.accept("if") {
@@ -375,8 +377,7 @@ impl<'t> Tokens<'_, 't> {
             value,
             is_flat,
             token,
-            names,
-            are_elements,
+            target,
             container,
             condition,
         }));
@@ -454,6 +455,7 @@ impl<'t> Tokens<'_, 't> {
             open,
             parameters,
             body,
+            bytes: self.peek().start - open.start,
         })
     }
 
@@ -577,12 +579,12 @@ impl<'t> Tokens<'_, 't> {
             self.indents.push(expected);
             let (kind, is_broken) = if token.is_name("def") {
                 let function = self.function("the name of the function")?;
-                let is_broken = function.body.error.is_some();
-                (StatementKind::Define(Box::new(function)), is_broken)
+                let is_broken = function.body.is_broken();
+                (StatementKind::Define(Rc::new(function)), is_broken)
             } else {
                 let (choices, otherwise) = self.branches(expected)?;
                 let is_broken =
-                    choices.iter().any(|it| it.body.error.is_some()) || otherwise.error.is_some();
+                    choices.iter().any(|it| it.body.is_broken()) || otherwise.is_broken();
                 (StatementKind::If(Box::new((choices, otherwise))), is_broken)
             };
             self.indents.pop();
@@ -604,7 +606,7 @@ impl<'t> Tokens<'_, 't> {
             self.expect(":", "`:`")?;
             let mut body = Body::default();
             body.error = self.block(&mut body.statements).err();
-            let is_broken = body.error.is_some();
+            let is_broken = body.is_broken();
             choices.push(Choice {
                 token,
                 condition,
@@ -704,17 +706,19 @@ impl<'t> Tokens<'_, 't> {
         if !begins_targets && (first.kind != TokenKind::Name || names::is_keyword(first.text)) {
             return Err(self.unexpected("`name = primitive(arguments)` or `return value`"));
         }
-        let (names, are_elements) = self.names()?;
+        let target = self.target(0)?;
         let next = self.peek();
-        if !are_elements && matches!(next.text, "+=" | "-=" | "*=" | "//=" | "%=" | "**=") {
-            self.bump();
-            let text = next.text.trim_end_matches('=');
-            let value = self.expression(0)?;
-            let tokens = Box::new([names[0], Token { text, ..next }]);
-            return Ok(StatementKind::Augment(tokens, value));
-        }
-        if !are_elements && self.accept(":") {
-            self.skip_annotation(&["="])?;
+        if let Target::Name(name) = target {
+            if matches!(next.text, "+=" | "-=" | "*=" | "//=" | "%=" | "**=") {
+                self.bump();
+                let text = next.text.trim_end_matches('=');
+                let value = self.expression(0)?;
+                let tokens = Box::new([name, Token { text, ..next }]);
+                return Ok(StatementKind::Augment(tokens, value));
+            }
+            if self.accept(":") {
+                self.skip_annotation(&["="])?;
+            }
         }
         self.expect("=", "`=` after the name of a variable")?;
         let mut chained = Vec::new();
@@ -726,33 +730,35 @@ impl<'t> Tokens<'_, 't> {
             self.bump();
         }
         let value = self.expressions()?;
-        if !are_elements && chained.is_empty() {
-            return Ok(StatementKind::Assign(names[0], value));
-        }
-        let targets = Box::new(Targets {
-            names,
-            are_elements,
-            chained,
-        });
-        Ok(StatementKind::AssignAll(targets, value))
+        Ok(match target {
+            Target::Name(name) if chained.is_empty() => StatementKind::Assign(name, value),
+            target => StatementKind::AssignAll(Box::new((target, chained)), value),
+        })
     }
 
-    /// Names that are set, and whether a value is unpacked into them, which it also is for one name with a trailing
-    /// comma.
-    fn names(&mut self) -> Result<(SmallVec<[Token<'t>; 1]>, bool)> {
-        let in_brackets = self.accept("(");
-        let mut names = smallvec![self.name("the name of a variable")?];
-        let are_elements = !self.is_plain && self.peek().is(",");
-        while are_elements && self.accept(",") {
-            if self.peek().kind != TokenKind::Name || names::is_keyword(self.peek().text) {
+    /// What a value is bound to.
+    fn target(&mut self, depth: u32) -> Result<Target<'t>> {
+        let (mut parts, mut is_name) = (Vec::new(), true);
+        loop {
+            let next = self.peek();
+            if next.is("(") {
+                let depth = self.open(depth)?;
+                parts.push(self.target(depth)?);
+                self.expect(")", "`)` after names")?;
+            } else if is_name || next.kind == TokenKind::Name && !names::is_keyword(next.text) {
+                parts.push(Target::Name(self.name("the name of a variable")?));
+            } else {
+                return Ok(Target::Parts(parts));
+            }
+            if self.is_plain || !self.accept(",") {
                 break;
             }
-            names.push(self.name("the name of a variable")?);
+            is_name = false;
         }
-        if in_brackets {
-            self.expect(")", "`)` after names without brackets")?;
-        }
-        Ok((names, are_elements))
+        Ok(match parts.pop() {
+            Some(part) if is_name => part,
+            part => Target::Parts(parts.into_iter().chain(part).collect()),
+        })
     }
 
     /// An import, which comes next.

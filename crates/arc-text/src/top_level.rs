@@ -12,32 +12,14 @@ use crate::tokens::{Result, Tokens, told};
 use std::rc::Rc;
 
 /// Names with which code may set names of a text or a module given as strings.
-const CHANGES: &[&str] = &[
-    "setattr",
-    "delattr",
-    "exec",
-    "eval",
-    "globals",
-    "locals",
-    "vars",
-    "__dict__",
-    "builtins",
-    "__builtins__",
-];
+const CHANGES: &str =
+    "setattr delattr exec eval globals locals vars __dict__ builtins __builtins__";
 
 /// Those that have no other purpose.
-const SETS: &[&str] = &["setattr", "delattr", "exec", "__setattr__", "__delattr__"];
+const SETS: &str = "setattr delattr exec __setattr__ __delattr__";
 
 /// Methods that set names when called on the namespace of a text or a module.
-const SETS_OF_NAMES: &[&str] = &[
-    "__setitem__",
-    "__delitem__",
-    "update",
-    "setdefault",
-    "pop",
-    "popitem",
-    "clear",
-];
+const SETS_OF_NAMES: &str = "__setitem__ __delitem__ update setdefault pop popitem clear";
 
 /// The reason reported for names that such a statement may have set.
 const CHANGED: &str = "it may be set there";
@@ -284,7 +266,7 @@ impl<'t> Module<'t> {
 
     /// Whether the target is a part of a module of the DSL: `dsl.name`, `arc.dsl.name`, `sys.modules["dsl"].name`.
     fn is_part_of_dsl(&self, target: &[Token<'t>]) -> bool {
-        let has_modules = has_any(target, &["modules"]);
+        let has_modules = has_any(target, "modules");
         target.iter().enumerate().any(|(place, token)| {
             let is_part = place > 0 && target[place - 1].is(".");
             let path = match token.kind {
@@ -311,7 +293,9 @@ impl<'t> Module<'t> {
             };
             match first.text {
                 "setattr" | "delattr" => second.is("(") && self.is_module_of_dsl(*third),
-                "globals" if fourth.is(".") => SETS_OF_NAMES.contains(&tokens[place + 4].text),
+                "globals" if fourth.is(".") => {
+                    names::is_one_of(SETS_OF_NAMES, tokens[place + 4].text)
+                }
                 "globals" if fourth.is("[") => {
                     // Only at the beginning of a statement, so that each statement is searched once.
                     let before = &tokens[place.saturating_sub(1)];
@@ -560,10 +544,10 @@ fn is_main(block: &Block<'_>) -> bool {
 }
 
 /// Whether one of these words occurs as a name.
-fn has_any(tokens: &[Token<'_>], words: &[&str]) -> bool {
+fn has_any(tokens: &[Token<'_>], words: &str) -> bool {
     tokens
         .iter()
-        .any(|token| token.kind == TokenKind::Name && words.contains(&token.text))
+        .any(|token| token.kind == TokenKind::Name && names::is_one_of(words, token.text))
 }
 
 /// Whether evaluating a value may set names of a text or a module.

@@ -2,6 +2,8 @@
 //!
 //! Operators of one precedence and what follows a value are lists, so that a tree is only as deep as brackets nest.
 
+use std::rc::Rc;
+
 use smallvec::SmallVec;
 
 use crate::error::ParseError;
@@ -46,7 +48,7 @@ pub(super) enum ExprKind<'t> {
     Not(Box<Expr<'t>>),
     /// Values, each with the condition and the `if` behind it, and the one behind the last `else`.
     Conditional(Box<(Conditions<'t>, Expr<'t>)>),
-    Lambda(Box<Function<'t>>),
+    Lambda(Rc<Function<'t>>),
     /// A value, and what follows it.
     Trailed(Box<(Expr<'t>, Trailers<'t>)>),
 }
@@ -70,9 +72,7 @@ pub(super) struct Comprehension<'t> {
     pub(super) is_flat: bool,
     /// The word `for`.
     pub(super) token: Token<'t>,
-    pub(super) names: SmallVec<[Token<'t>; 1]>,
-    /// Whether elements are unpacked, which they also are for one name with a trailing comma.
-    pub(super) are_elements: bool,
+    pub(super) target: Target<'t>,
     pub(super) container: Expr<'t>,
     pub(super) condition: Option<Expr<'t>>,
 }
@@ -117,6 +117,8 @@ pub(super) struct Function<'t> {
     pub(super) open: Token<'t>,
     pub(super) parameters: Vec<ParameterTree<'t>>,
     pub(super) body: Body<'t>,
+    /// How long it is, from its parameters on.
+    pub(super) bytes: usize,
 }
 
 /// A parameter of a function.
@@ -144,6 +146,21 @@ pub(super) struct Body<'t> {
     pub(super) error: Option<ParseError>,
 }
 
+impl Body<'_> {
+    /// Whether a statement in it, or within one, cannot be parsed, which is the last one.
+    pub(super) fn is_broken(&self) -> bool {
+        let last = self.statements.last().map(|it| &it.kind);
+        self.error.is_some()
+            || match last {
+                Some(StatementKind::Define(function)) => function.body.is_broken(),
+                Some(StatementKind::If(it)) => {
+                    it.1.is_broken() || it.0.iter().any(|choice| choice.body.is_broken())
+                }
+                _ => false,
+            }
+    }
+}
+
 /// A statement.
 #[derive(Debug)]
 pub(super) struct Statement<'t> {
@@ -157,13 +174,13 @@ pub(super) enum StatementKind<'t> {
     Return(Expr<'t>),
     /// `name = value`
     Assign(Token<'t>, Expr<'t>),
-    /// `a = b = value` or `a, b = value`
-    AssignAll(Box<Targets<'t>>, Expr<'t>),
+    /// `a = b = value` or `a, b = value`, with the names before further `=`
+    AssignAll(Box<(Target<'t>, Vec<Token<'t>>)>, Expr<'t>),
     /// `name += value` and similar statements, with the operator.
     Augment(Box<[Token<'t>; 2]>, Expr<'t>),
     /// `if` with its `elif`, and what is behind `else`.
     If(Box<(Vec<Choice<'t>>, Body<'t>)>),
-    Define(Box<Function<'t>>),
+    Define(Rc<Function<'t>>),
     Import(Box<Import<'t>>),
     /// `print`, and what is in its brackets.
     Print(Vec<Argument<'t>>),
@@ -177,15 +194,30 @@ pub(super) struct Choice<'t> {
     pub(super) body: Body<'t>,
 }
 
-/// What an assignment sets.
+/// What a value is bound to.
 #[derive(Debug)]
-pub(super) struct Targets<'t> {
-    /// The names before the first `=`.
-    pub(super) names: SmallVec<[Token<'t>; 1]>,
-    /// Whether the value is unpacked, which it also is for one name with a trailing comma.
-    pub(super) are_elements: bool,
-    /// The names before further `=`.
-    pub(super) chained: Vec<Token<'t>>,
+pub(super) enum Target<'t> {
+    Name(Token<'t>),
+    /// It is unpacked, also into one name with a trailing comma.
+    Parts(Vec<Target<'t>>),
+}
+
+impl<'t> Target<'t> {
+    /// Passes the names that it sets, in the order of the text.
+    pub(super) fn names(&self, found: &mut dyn FnMut(Token<'t>)) {
+        match self {
+            Target::Name(name) => found(*name),
+            Target::Parts(parts) => parts.iter().for_each(|part| part.names(found)),
+        }
+    }
+
+    /// Whether it sets this name.
+    pub(super) fn sets(&self, text: &str) -> bool {
+        match self {
+            Target::Name(name) => name.text == text,
+            Target::Parts(parts) => parts.iter().any(|part| part.sets(text)),
+        }
+    }
 }
 
 /// An import.
@@ -231,7 +263,7 @@ impl<'t> Expr<'t> {
             ExprKind::Comprehension(it) => {
                 it.container.names(found);
                 all_names([&it.value].into_iter().chain(&it.condition), &mut |name| {
-                    if !it.names.iter().any(|own| own.text == name.text) {
+                    if !it.target.sets(name.text) {
                         found(name);
                     }
                 });
@@ -306,8 +338,8 @@ pub(super) fn names_set<'t>(statements: &[Statement<'t>], found: &mut dyn FnMut(
         match &statement.kind {
             StatementKind::Assign(name, _) => found(*name),
             StatementKind::AssignAll(targets, _) => {
-                let names = targets.names.iter().chain(&targets.chained);
-                names.copied().for_each(&mut *found);
+                targets.0.names(found);
+                targets.1.iter().copied().for_each(&mut *found);
             }
             StatementKind::Augment(name, _) => found(name[0]),
             StatementKind::If(branches) => {

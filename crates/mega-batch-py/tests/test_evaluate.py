@@ -423,7 +423,7 @@ def test_a_trainer_of_trl_is_given_rewards(tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
 
     def both(completions: list[str], **columns: Any) -> list[float]:
-        scores = mb.reward(completions, python=sys.platform == "linux", **columns)
+        scores = mb.reward(completions, python=True if sys.platform == "linux" else None, **columns)
         told.extend(zip(completions, scores, strict=True))
         return scores
 

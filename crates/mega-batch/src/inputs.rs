@@ -225,45 +225,14 @@ fn is_other_archive(name: &str) -> bool {
 
 /// Whether the name is that of data in a form that is not read.
 fn is_other_data(name: &str) -> bool {
-    const DATA: [&str; 34] = [
-        ".avro",
-        ".bson",
-        ".cbor",
-        ".csv",
-        ".db",
-        ".dill",
-        ".duckdb",
-        ".h5",
-        ".hdf5",
-        NOTEBOOK,
-        ".joblib",
-        ".jsonc",
-        ".json5",
-        ".lance",
-        ".mat",
-        ".msgpack",
-        ".npy",
-        ".npz",
-        ".orc",
-        ".pickle",
-        ".pkl",
-        ".pt",
-        ".pth",
-        ".rds",
-        ".safetensors",
-        ".sqlite",
-        ".sqlite3",
-        ".tfrecord",
-        ".tsv",
-        ".xls",
-        ".xlsx",
-        ".xml",
-        ".yaml",
-        ".yml",
-    ];
+    const DATA: &str = ".avro .bson .cbor .csv .db .dill .duckdb .h5 .hdf5 .ipynb .joblib .jsonc .json5 .lance .mat \
+         .msgpack .npy .npz .orc .pickle .pkl .pt .pth .rds .safetensors .sqlite .sqlite3 .tfrecord .tsv .xls \
+         .xlsx .xml .yaml .yml";
     let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let is_data = ends_with_one(&name, &DATA) || ends_with_one(&name, &TABLE_EXTENSIONS);
-    is_data || is_arc_id(&name) || name.contains(".json.")
+    let mut endings = DATA.split(' ').chain(TABLE_EXTENSIONS);
+    endings.any(|ending| ends_with_one(&name, &[ending]))
+        || is_arc_id(&name)
+        || name.contains(".json.")
 }
 
 /// Whether a file begins as JSON does.

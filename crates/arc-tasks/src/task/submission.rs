@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::MAX_TESTS;
 use super::error::TaskError;
+use super::file::bare_id;
 use super::seeds::InputSeed;
 use super::structure::{Entries, described, entries_of, has_key, is_list_of_grids};
 use super::text::{JsonKind, Places, Text, kind_of, shortened};
@@ -80,6 +81,8 @@ struct Attempt {
     grid: Option<SubmittedGrid>,
     /// The test input that it is for.
     test: Option<usize>,
+    /// The task that it is for, if its metadata say so.
+    task: Option<String>,
 }
 
 impl SubmissionFile {
@@ -199,6 +202,16 @@ impl SubmissionFile {
             .iter()
             .map(|(place, element)| (*place, element, self.test(element)))
             .collect();
+        let named = read.iter().find_map(|(_, element, attempts)| {
+            let mut named = attempts.iter().filter_map(|it| it.task.as_deref());
+            Some((element, named.find(|it| bare_id(it) != bare_id(id))?))
+        });
+        if let Some((element, other)) = named {
+            let message = format!(
+                "`metadata.task_id` is `{other}`, but these are taken for attempts of `{id}`"
+            );
+            self.errors.push(element.error(message));
+        }
         let count = read.iter().map(|(place, ..)| place + 1).max();
         let (tests, is_indexed) = self.placed(text, count.unwrap_or_default(), read);
         self.tasks.push(SubmittedTask {
@@ -336,7 +349,7 @@ impl SubmissionFile {
 
     /// An attempt: a grid, or an object that has it as `answer`.
     fn attempt(&mut self, text: &Text<'_>, number: usize) -> Option<Attempt> {
-        let mut test = Ok(None);
+        let (mut test, mut task) = (Ok(None), None);
         let mut grid = None;
         if kind_of(text.json) == JsonKind::Object {
             test = pair_index(text);
@@ -349,6 +362,9 @@ impl SubmissionFile {
                     "answer" => grid = Some(part),
                     "metadata" if kind_of(part.json) == JsonKind::Object && test == Ok(None) => {
                         test = pair_index(&part);
+                        let said = entries_of(part.json).0;
+                        let said = said.iter().find(|(key, _)| key == "task_id");
+                        task = said.and_then(|(_, id)| serde_json::from_str(id.get()).ok());
                     }
                     _ => {}
                 }
@@ -356,7 +372,12 @@ impl SubmissionFile {
         }
         let grid = self.grid(grid.as_ref().unwrap_or(text));
         match test {
-            Ok(test) => Some(Attempt { number, grid, test }),
+            Ok(test) => Some(Attempt {
+                number,
+                grid,
+                test,
+                task,
+            }),
             Err(error) => {
                 self.errors.push(error);
                 None
@@ -646,6 +667,20 @@ mod tests {
         let file = SubmissionFile::read("x", text);
         assert_eq!(colours(&file), [vec![2], vec![]]);
         assert!(file.errors.is_empty() && file.notes.is_empty(), "{file:?}");
+    }
+
+    #[test]
+    fn attempts_that_say_that_they_are_of_another_task_are_told() {
+        let of = |id: &str| {
+            let attempt = format!(
+                r#"{{"attempt_1": {{"answer": [[1]], "metadata": {{"task_id": "{id}", "pair_index": 0}}}}, "attempt_2": null}}"#
+            );
+            SubmissionFile::read("11aa22bb", format!("[{attempt}, {attempt}]").as_bytes())
+        };
+        let other =
+            "[0]: `metadata.task_id` is `33cc44dd`, but these are taken for attempts of `11aa22bb`";
+        assert_eq!(told(&of("33cc44dd").errors)[0], other);
+        assert_eq!(of("11aa22bb.json").errors.len(), 1);
     }
 
     #[test]

@@ -28,6 +28,24 @@ def modulo(a, b):
     return subtract(a, multiply(b, divide(a, b)))
 
 
+# The last pair stops at an element that is none.
+def any(t, f):
+    pairs = combine(pair(repeat(True, size(t)), t), initset((False, 0)))
+    return first(extract(pairs, lambda p: f(last(p)) if first(p) else True))
+
+
+def any_if(t, c, f):
+    return any(t, lambda x: f(x) if c(x) else False)
+
+
+def all(t, f):
+    return flip(any(t, compose(flip, f)))
+
+
+def all_if(t, c, f):
+    return all(t, lambda x: f(x) if c(x) else True)
+
+
 def enumerate(t):
     return pair(interval(0, size(t), 1), t)
 

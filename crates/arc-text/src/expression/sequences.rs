@@ -14,11 +14,11 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::expression::{Expression, tuple};
 use crate::lexer::Token;
 use crate::module::lowering::{IS_ELEMENT, KnownType, LocalFunction, Lowering, constant};
-use crate::names::BUILTINS;
+use crate::names::{BUILTINS, is_one_of};
 use crate::parse_functions;
 use crate::statements::Parameter;
 use crate::tokens::{Result, described, told};
-use crate::tree::{Argument, Comprehension, Expr, ExprKind, StatementKind, Trailer};
+use crate::tree::{Argument, Comprehension, Expr, ExprKind, StatementKind, Target, Trailer};
 
 /// Functions of the DSL that give what Python's functions do.
 static DERIVED: LazyLock<Vec<Program>> = LazyLock::new(|| {
@@ -40,7 +40,7 @@ enum Made {
 impl<'t> Lowering<'_, 't> {
     /// Whether a name that nothing else is bound to is a function of Python that can be lowered here.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
-        self.scope.is_some() && self.dialect == Dialect::Public && BUILTINS.contains(&name)
+        self.scope.is_some() && self.dialect == Dialect::Public && is_one_of(BUILTINS, name)
     }
 
     /// A call of a function of Python that gives a value of the DSL.
@@ -98,6 +98,21 @@ impl<'t> Lowering<'_, 't> {
                 (self.derived(token, name, &[elements])?, Made::Value)
             }
             ("sum", [of], []) => (self.sum(token, of)?, Made::Value),
+            ("any" | "all", [of], []) => (self.decided(token, of)?, Made::Value),
+            ("map", [function, of], []) => {
+                let elements = self.tuple_of(of)?;
+                let function = self.function_of_elements(function, &elements)?;
+                let mapped = self.made(token, Primitive::Apply, [function, elements])?;
+                (mapped, Made::Iterator)
+            }
+            ("filter", [function, of], []) => {
+                let elements = self.tuple_of(of)?;
+                let element = self.element_type(&elements, token);
+                let function = self.key(function, &elements)?;
+                let kept = self.made(token, Primitive::Sfilter, [elements, function])?;
+                let kept = self.typed(kept, element.map(ValueType::tuple_of));
+                (kept, Made::Iterator)
+            }
             ("enumerate", [of], []) => {
                 let elements = self.tuple_of(of)?;
                 (self.derived(token, name, &[elements])?, Made::Iterator)
@@ -299,7 +314,9 @@ impl<'t> Lowering<'_, 't> {
 
     /// The set of these elements, which are added one after the other.
     pub(crate) fn set_of(&mut self, token: Token<'t>, tuple: Operand) -> Result<Operand> {
-        self.derived(token, "frozenset_of", &[tuple])
+        let element = self.element_type(&tuple, token);
+        let set = self.derived(token, "frozenset_of", &[tuple])?;
+        Ok(self.typed(set, element.map(ValueType::set_of)))
     }
 
     /// `frozenset(..)` of what is not known before the program runs.
@@ -467,16 +484,37 @@ impl<'t> Lowering<'_, 't> {
         self.derived(token, "sum", &[elements])
     }
 
-    /// The tuple of the elements of a comprehension; without its value, of those of the container that it takes.
-    pub(crate) fn comprehension(
-        &mut self,
-        it: &Comprehension<'t>,
-        has_value: bool,
-    ) -> Result<Operand> {
+    /// `any(of)` or `all(of)`, which take no more elements than decide it.
+    fn decided(&mut self, token: Token<'t>, of: &Expr<'t>) -> Result<Operand> {
+        let decided = match &of.without_brackets().kind {
+            ExprKind::Comprehension(it) if of.without_brackets().token.is("(") => {
+                self.decided_by(token, it)?
+            }
+            _ => {
+                let elements = self.tuple_of(of)?;
+                self.derived(token, token.text, &[elements, Primitive::Identity.into()])?
+            }
+        };
+        Ok(self.typed(decided, Some(ValueType::Bool)))
+    }
+
+    fn decided_by(&mut self, token: Token<'t>, it: &Comprehension<'t>) -> Result<Operand> {
+        let (elements, element, is_late) = self.taken(it)?;
+        let value = self.of_element(it, &it.value, element.as_ref(), is_late, Some(token))?;
+        let Some(condition) = &it.condition else {
+            return self.derived(token, token.text, &[elements, value.0]);
+        };
+        let condition = self.of_element(it, condition, element.as_ref(), is_late, None)?;
+        let name = format!("{}_if", token.text);
+        self.derived(token, &name, &[elements, condition.0, value.0])
+    }
+
+    /// The tuple of the elements of the container that a comprehension takes, their type if it is certain, and whether
+    /// they are late.
+    fn taken(&mut self, it: &Comprehension<'t>) -> Result<(Operand, Option<ValueType>, bool)> {
         if self.scope.is_none() || self.dialect != Dialect::Public {
             return Err(self.only_calls(it.token));
         }
-        let is_taken = std::mem::take(&mut self.is_taken);
         let elements = match &it.container.kind {
             // Python makes a constant of it: a set to which the elements of a first one were added in its order.
             ExprKind::Set(set) if !set.1 => {
@@ -492,19 +530,31 @@ impl<'t> Lowering<'_, 't> {
                 self.elements(&it.container)?
             }
         };
-        let mut is_late = std::mem::take(&mut self.has_late);
+        let is_late = std::mem::take(&mut self.has_late);
         let ty = self.certain(&elements, it.token);
         let element = ty.and_then(|ty| ty.element());
-        let mut elements = self.as_tuple(it.token, elements)?;
+        Ok((self.as_tuple(it.token, elements)?, element, is_late))
+    }
+
+    /// The tuple of the elements of a comprehension; without its value, of those of the container that it takes.
+    pub(crate) fn comprehension(
+        &mut self,
+        it: &Comprehension<'t>,
+        has_value: bool,
+    ) -> Result<Operand> {
+        let is_taken = std::mem::take(&mut self.is_taken);
+        let (mut elements, element, mut is_late) = self.taken(it)?;
         if let Some(condition) = &it.condition {
-            let (condition, ..) = self.of_element(it, condition, element.as_ref(), is_late)?;
+            let (condition, ..) =
+                self.of_element(it, condition, element.as_ref(), is_late, None)?;
             elements = self.made(it.token, Primitive::Sfilter, [elements, condition])?;
             elements = self.typed(elements, element.clone().map(ValueType::tuple_of));
         }
         let is_element = matches!(it.value.kind, ExprKind::Name)
-            && matches!(it.names[..], [name] if name.text == it.value.token.text && !it.are_elements);
+            && matches!(it.target, Target::Name(name) if name.text == it.value.token.text);
         if !is_element && has_value {
-            let (value, ty, late) = self.of_element(it, &it.value, element.as_ref(), is_late)?;
+            let (value, ty, late) =
+                self.of_element(it, &it.value, element.as_ref(), is_late, None)?;
             elements = self.made(it.token, Primitive::Apply, [value, elements])?;
             if it.is_flat {
                 elements = self.made(it.token, Primitive::Merge, [elements])?;
@@ -533,49 +583,51 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// An expression as a function of the element of a comprehension, its type if that is certain, and whether it is late,
-    /// as the elements may be.
+    /// as the elements may be. A comprehension in it may be one of `any` or `all`.
     fn of_element(
         &mut self,
         it: &Comprehension<'t>,
         value: &Expr<'t>,
         element: Option<&ValueType>,
         is_late: bool,
+        decides: Option<Token<'t>>,
     ) -> Result<(Operand, Option<ValueType>, bool)> {
         let mut used = Vec::new();
         value.names(&mut |name| used.push(name));
-        used.retain(|name| it.names.iter().all(|own| own.text != name.text));
-        let own = if it.are_elements {
-            &[][..]
-        } else {
-            &it.names[..]
+        used.retain(|name| !it.target.sets(name.text));
+        let name = match it.target {
+            Target::Name(name) => name,
+            // No name can be equal to the word `for`.
+            Target::Parts(_) => it.token,
         };
-        // No name can be equal to the word `for`.
-        let name = own.first().copied().unwrap_or(it.token);
         let parameter = Parameter::named(name, self.input_name(name, 0));
         let mut ty = None;
         let function = self.local(it.token, vec![parameter], &used, None, |lowering| {
             let input = Operand::Slot(Slot::at(0));
             lowering.typed(input.clone(), element.cloned());
             if let Some(scope) = &mut lowering.scope {
-                let names = it.names.iter().map(|name| name.text);
-                scope.looped.extend(names);
+                it.target.names(&mut |name| {
+                    scope.looped.insert(name.text);
+                });
                 if is_late {
                     scope.late.insert(Slot::at(0), (true, false));
                 }
             }
-            if it.are_elements {
-                let pair = Expression::Inlined(input);
-                let parts = lowering.taken_apart(pair, it.names.len(), it.names[0])?;
-                for (name, part) in it.names.iter().zip(parts) {
+            if let Target::Parts(_) = it.target {
+                let mut bound = Vec::new();
+                let value = Expression::Inlined(input);
+                lowering.unpacked(&it.target, value, it.token, &mut bound)?;
+                for (name, part) in bound {
                     if let (Operand::Slot(slot), Some(scope)) = (part, &mut lowering.scope) {
                         scope.builder.alias(name.text, slot);
                     }
                 }
             }
             let value = match &value.kind {
-                ExprKind::Comprehension(inner) if it.is_flat => {
-                    lowering.comprehension(inner, true)?
-                }
+                ExprKind::Comprehension(inner) if it.is_flat => match decides {
+                    Some(token) => lowering.decided_by(token, inner)?,
+                    None => lowering.comprehension(inner, true)?,
+                },
                 _ => lowering.argument(value)?,
             };
             ty = lowering.certain(&value, it.token);

@@ -12,7 +12,7 @@ use crate::expression::Expression;
 use crate::globals::{Binding, LATE};
 use crate::lexer::Token;
 use crate::module::lowering::{Lowering, Parsed};
-use crate::module::{Definition, Given, ParseState};
+use crate::module::{CALLS_ITSELF, Definition, Given, ParseState};
 use crate::names;
 use crate::tokens::{Result, told, unusable};
 use crate::tree::{Argument, ParameterKind, Trailer};
@@ -188,18 +188,16 @@ impl<'t> Lowering<'_, 't> {
                 return self.fail(token, ParseErrorKind::NotLiteral);
             }
             ParseState::Reading => {
-                let why = "it calls itself";
-                return self.fail(token, unusable(token.text, function.token.line, why));
+                let line = function.token.line;
+                return self.fail(token, unusable(token.text, line, CALLS_ITSELF));
             }
             ParseState::Read(Ok(parsed)) => Rc::clone(parsed),
             // It may be right for the arguments of this call.
             ParseState::Read(Err(error)) => match trailers {
                 [Trailer::Call(arguments), ..] if !arguments.is_empty() => {
-                    let parsed = self.read_for(token, at, Given::Nothing);
-                    let arguments = parsed.and_then(|it| self.arguments_of(token, &it, arguments));
-                    let called = arguments.and_then(|it| self.called(token, at, &it));
-                    return called
-                        .map_err(|_| self.error(token, unusable_by(error, token, function)));
+                    let parsed = self.read_for(token, at, Given::Nothing)?;
+                    let arguments = self.arguments_of(token, &parsed, arguments)?;
+                    return self.called(token, at, &arguments);
                 }
                 _ => return self.fail(token, unusable_by(error, token, function)),
             },
@@ -237,6 +235,7 @@ impl<'t> Lowering<'_, 't> {
         let types = Given::Types(types.collect());
         let parsed = self.read_for(token, at, types)?;
         let operand = self.steps_of(token, &parsed.program, arguments, None)?;
+        let operand = self.typed(operand, parsed.returns.clone());
         Ok((Expression::Inlined(operand), 1))
     }
 
@@ -247,12 +246,9 @@ impl<'t> Lowering<'_, 't> {
         };
         let function = &module.functions[at];
         match module.read_for(at, self.dialect, given) {
-            Ok(Some(Ok(parsed))) => Ok(parsed),
-            Ok(Some(Err(error))) => self.fail(token, unusable_by(&error, token, function)),
-            Ok(None) => {
-                let why = "it calls itself, or others that are no functions of grids, too deep within each other";
-                self.fail(token, unusable(token.text, function.token.line, why))
-            }
+            Ok(Ok(Ok(parsed))) => Ok(parsed),
+            Ok(Ok(Err(error))) => self.fail(token, unusable_by(&error, token, function)),
+            Ok(Err(why)) => self.fail(token, unusable(token.text, function.token.line, why)),
             Err(needs) => {
                 self.needs = Some(needs);
                 self.fail(token, ParseErrorKind::NotLiteral)

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use arc_dsl::{Callee, Dialect, Operand, Program, ProgramBuilder, Slot, Step, Value};
-use arc_isa::{Primitive, ValueType};
+use arc_isa::{ContainerKind, Primitive, ValueType};
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{ParseError, ParseErrorKind};
@@ -12,7 +12,7 @@ use crate::globals::{Binding, LATE};
 use crate::lexer::{Block, Token};
 use crate::module::{Given, Module};
 use crate::tokens::{Result, error_at};
-use crate::tree::{Expr, ExprKind, ParameterKind, Trailer};
+use crate::tree::{Expr, ExprKind, Function, ParameterKind, Trailer};
 
 /// Builds the program of a function, or a value, of one [`Block`].
 pub(crate) struct Lowering<'b, 't> {
@@ -35,6 +35,8 @@ pub(crate) struct Lowering<'b, 't> {
     pub(crate) is_taken: bool,
     /// Whether the elements of the generator that was lowered last are late.
     pub(crate) has_late: bool,
+    /// The functions that are read where they are used.
+    pub(crate) open: Vec<Rc<Function<'t>>>,
     /// How many functions are being lowered within each other.
     pub(crate) depth: u32,
     /// The type of the elements with which the function that is lowered next is called.
@@ -59,6 +61,8 @@ pub(crate) struct Parsed {
     pub(crate) defaults: Vec<Option<Operand>>,
     /// The parameter that has to be a grid, if the steps are right only then.
     pub(crate) grid: Option<usize>,
+    /// The type of the result.
+    pub(crate) returns: KnownType,
 }
 
 /// A function that a program defines.
@@ -72,8 +76,13 @@ pub(crate) struct LocalFunction<'t> {
     pub(crate) frozen: Rc<[&'t str]>,
     /// Whether it is defined in a scope that encloses the current function.
     pub(crate) is_around: bool,
+    /// A name that it uses and that means something else in a scope between these.
+    pub(crate) hidden: Option<&'t str>,
     /// Whether its result holds a function that uses a variable of a comprehension around it.
     pub(crate) is_late: bool,
+    /// The function, if it is read where it is used, for the types of its arguments there, and why it could not be read
+    /// before; `parsed` has its parameters alone.
+    pub(crate) unread: Option<(Rc<Function<'t>>, Option<ParseError>)>,
 }
 
 /// The type of a variable.
@@ -90,6 +99,12 @@ pub(crate) const IS_GRID: u8 = 1;
 
 /// A function is called with the elements of a container.
 pub(crate) const IS_ELEMENT: u8 = 2;
+
+impl From<Option<ValueType>> for KnownType {
+    fn from(ty: Option<ValueType>) -> Self {
+        Self { ty, assumes: 0 }
+    }
+}
 
 impl KnownType {
     /// The type of a value that is one of two.
@@ -297,6 +312,20 @@ impl<'t> Scope<'t> {
             let ty = argument(yes).filter(|yes| argument(no).as_ref() == Some(yes));
             return KnownType { ty, assumes };
         }
+        if let (Primitive::Apply, [Operand::Slot(function), elements]) =
+            (primitive, &step.arguments[..])
+            && let Some(KnownType {
+                ty: Some(ty),
+                assumes: more,
+            }) = self.results.get(function)
+            && argument(elements).and_then(|ty| ty.container()) == Some(ContainerKind::Tuple)
+        {
+            let ty = Some(ValueType::tuple_of(ty.clone()));
+            return KnownType {
+                ty,
+                assumes: assumes | more,
+            };
+        }
         let ty = if COUNTS.contains(&primitive) {
             Some(ValueType::Int)
         } else if COMPARES.contains(&primitive) {
@@ -396,6 +425,7 @@ impl<'b, 't> Lowering<'b, 't> {
             is_only_called: false,
             is_taken: false,
             has_late: false,
+            open: Vec::new(),
             depth: 0,
             element: KnownType::default(),
             given: Given::Grid,
@@ -464,9 +494,10 @@ impl<'b, 't> Lowering<'b, 't> {
     }
 
     /// A value of a type, if one is given.
-    pub(crate) fn typed(&mut self, value: Operand, ty: Option<ValueType>) -> Operand {
-        if let (Operand::Slot(slot), Some(scope), Some(_)) = (&value, &mut self.scope, &ty) {
-            scope.set_type(*slot, KnownType { ty, assumes: 0 });
+    pub(crate) fn typed(&mut self, value: Operand, known: impl Into<KnownType>) -> Operand {
+        let known = known.into();
+        if let (Operand::Slot(slot), Some(scope), Some(_)) = (&value, &mut self.scope, &known.ty) {
+            scope.set_type(*slot, known);
         }
         value
     }

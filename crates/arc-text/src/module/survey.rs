@@ -85,7 +85,7 @@ impl Module<'_> {
         self.take_copies();
         let mut bound = HashMap::new();
         for &dialect in Dialect::ALL {
-            for name in names::all(dialect).chain(names::BUILTINS.iter().copied()) {
+            for name in names::all(dialect).chain(names::BUILTINS.split(' ')) {
                 if !bound.contains_key(name)
                     && let Some(meaning) = self.meaning(dialect, name, file, is_dsl)
                 {

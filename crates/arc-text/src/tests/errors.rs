@@ -424,8 +424,8 @@ fn what_python_reads_and_this_does_not_says_why() {
             "line 2, column 11: expected a divisor that is not 0, found 4 // 0",
         ),
         (
-            "f = lambda g: replace(g, k, 5)\nk = 1\nreturn f(I)",
-            "line 2, column 27: the function uses `k`, which is set below it on line 3, expected it above",
+            "f = lambda g: replace(g, k, 5)\nx = f(I)\nk = 1\nreturn x",
+            "line 2, column 27: `k` is used before it is set on line 4",
         ),
         (
             "k = height(I)\nf = lambda g, k=k: replace(g, k, 5)\nreturn f(I)",

@@ -107,6 +107,101 @@ fn functions_within_a_program_mean_what_python_makes_of_them() {
     assert_eq!(outcome(&text), Ok("(1, 2)".to_owned()));
 }
 
+/// They are read for the arguments that they get. The expected values are CPython's.
+#[test]
+fn functions_kept_in_variables_mean_what_python_makes_of_them() {
+    for (lines, expected) in [
+        (
+            "f = lambda r: r[1:] + r[:1]\nx = apply(f, apply(f, I))\nreturn (x[1], apply(lambda r: r[::-1], I))",
+            "((2, 0, 0), ((0, 1, 1), (2, 0, 0)))",
+        ),
+        (
+            "k = 1\nf = lambda c: c[0] > k\nreturn size(sfilter(asobject(I), f))",
+            "1",
+        ),
+        (
+            "def f(c):\n  x = c[0]\n  return x > 0\nreturn size(sfilter(asobject(I), f))",
+            "3",
+        ),
+        (
+            "f = lambda a, b=2: a + b\nreturn (f(height(I), width(I)), f(b=1, a=4), f(7))",
+            "(5, 5, 9)",
+        ),
+        (
+            "f = lambda a: a[0]\nreturn (f(I), f(f(I)))",
+            "((1, 1, 0), 1)",
+        ),
+        (
+            "f = lambda r: max(r) - min(r)\nreturn tuple(f(r) for r in I)",
+            "(1, 2)",
+        ),
+        (
+            "f = lambda x: x[0]\ng = lambda x: f(x)[2]\nreturn (g(I), apply(lambda r: f(r) + 1, I))",
+            "(0, (2, 1))",
+        ),
+        ("return (lambda a, b: b[a] + 1)(2, I[1])", "3"),
+        // A name is looked up when the function is called.
+        ("f = lambda r: r[0] + k\nk = 5\nreturn f(I[0])", "6"),
+        (
+            "f = lambda r: replace(r, k, 5)\nk = 1\nreturn f(I)",
+            "((5, 5, 0), (0, 0, 2))",
+        ),
+        (
+            "f = lambda r: h(r)[1]\nh = lambda r: r[::-1]\nreturn apply(f, I)",
+            "(1, 0)",
+        ),
+        (
+            "f = lambda x: x[0]\ng = f\nf = lambda x: 7\nreturn f(I)",
+            "line 2, column 17: expected before `[`",
+        ),
+        ("f = lambda x: x[5][x]\nreturn 3", "3"),
+    ] {
+        let found = given(lines).unwrap_or_else(|error| error);
+        assert!(found.starts_with(expected), "{lines}: {found}");
+    }
+    for (lines, expected) in [
+        (
+            "k = 1\nf = lambda r: r[0] + k\nreturn apply(lambda k: f(I[k]), (0, 1))",
+            "line 4, column 25: `f`, bound on line 3, cannot be used: `k`, which it uses, has another meaning here",
+        ),
+        (
+            "x = 0\nf = lambda r: r[x]\nreturn tuple(f(r) for x in (1, 2) for r in I)",
+            "line 4, column 15: `f`, bound on line 3, cannot be used: `x`, which it uses, has another meaning here",
+        ),
+        (
+            "x = 0\nf = lambda r: add(x, r)\nreturn tuple(f(r) for x in (1, 2) for r in I[0])",
+            "line 4, column 15: `f`, bound on line 3, cannot be used: `x`, which it uses, has another meaning here",
+        ),
+        (
+            "f = lambda x: x[0] + f(x)\nreturn f(I)",
+            "line 2, column 23: `f`, bound on line 2, cannot be used: it calls itself",
+        ),
+        (
+            "f = lambda x: g(x)[0]\ng = lambda x: f(x)[0]\nreturn g(I)",
+            "line 2, column 16: `g`, bound on line 3, cannot be used: it calls itself",
+        ),
+        (
+            "f = lambda x: x[0]\nreturn f(palette(I))",
+            "line 2, column 17: expected before `[` what is a tuple whatever the grid is",
+        ),
+        (
+            "def f(x):\n  y = x[0]\n  z = \n  return y\nreturn 1",
+            "line 3, column 9: expected before `[`",
+        ),
+    ] {
+        let found = given(lines).unwrap_err();
+        assert!(found.starts_with(expected), "{lines}: {found}");
+    }
+    // Each of them calls the one before twice, so what is read is bounded.
+    let calls = (1..40).map(|at| format!("f{at} = lambda x: (f{}(x), f{0}(x))\n", at - 1));
+    let lines = format!(
+        "f0 = lambda x: x[0]\n{}return f39(I)",
+        calls.collect::<String>()
+    );
+    let found = given(&lines).unwrap_err();
+    assert!(found.contains("there are more than"), "{found}");
+}
+
 #[test]
 fn bare_lines_may_define_functions() {
     let bare = "f = lambda o: size(o) > 2\nx = objects(I, T, F, T)\nO = fill(I, 5, merge(sfilter(x, f)))\n";
@@ -200,7 +295,7 @@ fn what_cannot_be_passed_on_says_why() {
         ),
         (
             "f = I\nf = lambda x: f(x)\nreturn f(I)",
-            "line 3, column 2: `f`, bound on line 3, cannot be used: it calls itself",
+            "line 3, column 16: `f`, bound on line 3, cannot be used: it calls itself",
         ),
         (
             "k = 1\nf = lambda x: add(x, k)\ng = lambda k: f(k)\nreturn g(1)",

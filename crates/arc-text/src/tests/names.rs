@@ -496,7 +496,7 @@ fn steps_that_helpers_become_are_bounded() {
     assert_eq!(found.len(), 1);
     assert_eq!(
         found[0],
-        format!("line 40, column 20: `f16`, bound on line 17, cannot be used: {expected}")
+        format!("line 40, column 24: `f16`, bound on line 17, cannot be used: {expected}")
     );
     let functions = parse_functions(&text);
     assert_eq!(functions.iter().filter(|it| it.is_ok()).count(), 16);

@@ -228,6 +228,7 @@ fn data_in_other_forms_is_told_in_one_line() {
         ("x/a.csv", ""),
         ("x/b.csv", ""),
         ("b.pkl", ""),
+        ("x/11aa22bb.txt", ""),
         ("readme.txt", ""),
     ];
     folder.write("t.zip", zipped(&files));
@@ -237,7 +238,8 @@ fn data_in_other_forms_is_told_in_one_line() {
     let done = folder.run("run --tasks t.zip t.tar --programs mirror.py --all-pairs");
     for name in ["t.zip", "t.tar"] {
         let told = format!(
-            "note: {name}: 3 files of data in a form that is not read: x/a.csv, b.pkl and 1 more of these kinds\n"
+            "note: {name}: 4 files of data in a form that is not read: x/a.csv, b.pkl, x/11aa22bb.txt and 1 more of these \
+             kinds\n"
         );
         assert!(done.stderr.contains(&told), "{}", done.stderr);
     }
@@ -763,7 +765,11 @@ fn a_file_of_a_common_name_has_that_of_its_folder() {
                 &format!("data/{name}/task.json"),
                 mirror_task().replace('5', &name[4..5].replace(|c: char| !c.is_ascii_digit(), "6")),
             )
-            .write(&format!("sol/{name}/solution.py"), mirror_program("solve"));
+            .write(&format!("sol/{name}/solution.py"), mirror_program("solve"))
+            .write(
+                &format!("attempts/{name}/attempt_1/solution.py"),
+                mirror_program("solve"),
+            );
     }
     let (done, document) = folder.run_json("--tasks data --programs sol --quiet");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
@@ -778,6 +784,8 @@ fn a_file_of_a_common_name_has_that_of_its_folder() {
         .map(|it| it["program"].as_str().unwrap())
         .collect();
     assert_eq!(programs, ["solve_11aa22bb", "solve_33cc44dd", "solve_7"]);
+    let (_, document) = folder.run_json("--tasks data --programs attempts/11aa22bb --quiet");
+    assert_eq!(document["results"][0]["program"], "solve_11aa22bb");
     // Named by themselves, as a shell names them.
     let (done, document) = folder.run_json(
         "--tasks data/11aa22bb/task.json data/33cc44dd/task.json --programs sol/11aa22bb/solution.py --quiet",

@@ -44,8 +44,8 @@ _pools: list[PythonPool] = []
 """The pool with the defaults, once it was asked for."""
 
 
-def _pool(python: bool | PythonPool) -> PythonPool | None:
-    if isinstance(python, PythonPool):
+def _pool(python: bool | PythonPool | None) -> PythonPool | None:
+    if python is None or isinstance(python, PythonPool):
         return python
     truths(python=python)
     if python and not _pools:
@@ -59,7 +59,7 @@ def evaluate(
     *,
     train_only: bool = False,
     dialect: DialectName | None = None,
-    python: bool | PythonPool = False,
+    python: bool | PythonPool | None = False,
     progress: Progress = False,
     **options: Unpack[Options],
 ) -> list[Evaluated]:
@@ -102,7 +102,7 @@ def reward(
     prompts: Sequence[Any] | None = None,
     train_only: bool = False,
     max_steps: int = MAX_STEPS,
-    python: bool | PythonPool = False,
+    python: bool | PythonPool | None = False,
     **columns: Any,
 ) -> list[float]:
     """A reward function as TRL's trainers call it: `Evaluated.score` of each completion, from 0 to 1.

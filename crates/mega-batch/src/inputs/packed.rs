@@ -16,8 +16,8 @@ use zip::result::ZipError;
 #[cfg(feature = "tables")]
 use super::tables::json_lines;
 use super::{
-    DAMAGED, InputError, MAX_FILE_BYTES, ends_with_one, is_archive, is_ignored, is_other_archive,
-    is_other_data, note_others, other_text, read_file,
+    DAMAGED, InputError, MAX_FILE_BYTES, ends_with_one, is_arc_id, is_archive, is_ignored,
+    is_other_archive, is_other_data, note_others, other_text, read_file, stem,
 };
 use crate::files::{is_descriptor, is_standard_input};
 
@@ -87,7 +87,9 @@ impl ArchiveListing {
                 by_name.entry(name).or_default().push(*check);
             } else if is_archive(name) || is_other_archive(name) {
                 archives.push(&**name);
-            } else if is_other_data(name) {
+            } else if is_other_data(name)
+                || ends_with_one(name, &[".txt", ".md"]) && is_arc_id(&stem(Path::new(name)))
+            {
                 others.push(name.clone());
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::Program;
-use arc_tasks::{broken_json, says_nothing};
+use arc_tasks::{broken_json, is_arc_id, is_common_name, says_no_task, says_nothing};
 use arc_text::{BattFile, ParseErrorKind, Reading, Renames, parse_batt, read_file};
 use python_pool::Pool;
 use serde_json::Value;
@@ -373,9 +373,15 @@ fn within_other(file: &Path, text: &str) -> Option<InputError> {
     })
 }
 
-/// The task id in the name of a file of programs, for naming them: the part behind the last `_`.
+/// The task id in the name of a file of programs, for naming them: the part behind the last `_`; or that of a folder
+/// around it, as in `ID/attempt_1/solution.py`.
 fn id_of(file: &Path, is_found: bool) -> String {
-    let name = id_of_folder(file, is_found).unwrap_or_else(|| stem(file));
+    let folders = file.ancestors().skip(1).filter_map(Path::file_name);
+    let mut folders = folders.map(|name| name.to_string_lossy().into_owned());
+    let around = folders.find(|name| !is_common_name(name));
+    let around = around.filter(|name| is_arc_id(name) && says_no_task(&stem(file)));
+    let name = around.or_else(|| id_of_folder(file, is_found));
+    let name = name.unwrap_or_else(|| stem(file));
     let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
     id.to_owned()
 }

@@ -127,7 +127,11 @@ fn texts_under(rank: usize, json: &str) -> (Vec<String>, usize) {
     let is_object = kind_of(json) == JsonKind::Object;
     let texts = match kind_of(json) {
         JsonKind::Null => Vec::new(),
-        JsonKind::Other => serde_json::from_str(json).into_iter().collect(),
+        // A list of lines may be JSON itself.
+        JsonKind::Other => match serde_json::from_str::<String>(json) {
+            Ok(text) => serde_json::from_str(&text).unwrap_or_else(|_| vec![text]),
+            Err(_) => Vec::new(),
+        },
         JsonKind::List | JsonKind::Object => match serde_json::from_str::<Vec<String>>(json) {
             Ok(texts) => texts,
             // Rows have tasks of their own.
@@ -137,9 +141,7 @@ fn texts_under(rank: usize, json: &str) -> (Vec<String>, usize) {
             Err(_) => serde_json::from_str(json).map_or_else(|_| Vec::new(), |it| answers(&it)),
         },
     };
-    if kind_of(json) == JsonKind::List
-        && let Some(text) = of_lines(&texts)
-    {
+    if let Some(text) = of_lines(&texts) {
         return (vec![text], 0);
     }
     let count = texts.len();

@@ -432,7 +432,11 @@ fn texts_without_a_program_are_counted() {
     let (first, count) = file.without_program.unwrap();
     assert_eq!((file.programs.len(), file.errors.len(), count), (4, 0, 4));
     assert_eq!((first.line, first.path.as_str()), (1, "response"));
-    let lines = json!({ "id": "a1", "code": ["def p(I):", "    return I"] });
+    let lines = json!(["def p(I):", "    return I"]);
+    let inside = json!({ "id": "a1", "code": lines.to_string() }).to_string();
+    let lines = json!({ "id": "a1", "code": lines });
+    let file = TaskFile::read("all", inside.as_bytes());
+    assert_eq!(file.programs[0].text, "def p(I):\n    return I");
     let file = TaskFile::read("all", lines.to_string().as_bytes());
     assert_eq!(file.without_program, None);
 }
