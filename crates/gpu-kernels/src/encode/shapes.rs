@@ -228,7 +228,9 @@ impl Encoder {
         let many = |_| HostOnly::Shape("a tuple of many items".to_owned());
         let room = Immediate::keyed(u8::try_from(words.len()).map_err(many)?);
         let list = self.list_step(ListOperation::Room, room, &[]);
-        words.iter().for_each(|word| self.push(list, *word));
+        for word in words {
+            self.push(list, *word);
+        }
         Ok(list)
     }
 
