@@ -1,5 +1,4 @@
-//! Targets that read files: what users bring, and what the engine has written: checkpoints, packed batches, launch
-//! configurations.
+//! Targets that read files: what users bring, and what the engine has written: checkpoints and packed batches.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -10,7 +9,6 @@ use arc_tasks::{Task, builtin};
 use arc_text::Reading;
 use mega_batch::inputs;
 use mega_batch::shards::PackedBatch;
-use mega_batch::tuning::TuningFile;
 use mega_batch::{
     Batch, Coordinator, CoordinatorError, Job, Mode, Notice, Options, PairResult, Sink,
 };
@@ -154,28 +152,4 @@ pub(crate) fn input_file(data: &[u8]) {
             assert!(!told.message.is_empty() && !told.to_string().contains('\n'));
         }
     }
-}
-
-/// Launch configurations: what is read is written again beside a new one, and read as the same.
-pub(crate) fn tuning_file(data: &[u8]) {
-    let folder = folder();
-    let at = || TuningFile::at(Some(folder.path().to_owned()));
-    fs::write(folder.path().join("tuning.json"), data).expect("a file in a temporary folder");
-    let mut file = at();
-    let known: Vec<_> = file
-        .devices()
-        .map(|(id, config)| (id.clone(), config))
-        .collect();
-    if let Some(notice) = file.notice() {
-        assert!(
-            known.is_empty() && !notice.contains(char::is_control),
-            "{notice:?}"
-        );
-    }
-    let Some((id, config)) = known.first() else {
-        return;
-    };
-    file.keep(id, *config)
-        .expect("a file in a temporary folder");
-    assert_eq!(at().recall(id), Some(*config));
 }

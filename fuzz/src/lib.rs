@@ -68,10 +68,6 @@ pub const TARGETS: &[Target] = &[
         run: files::input_file,
     },
     Target {
-        name: "tuning_file",
-        run: files::tuning_file,
-    },
-    Target {
         name: "evaluators",
         run: evaluators::host,
     },

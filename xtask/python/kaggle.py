@@ -200,7 +200,7 @@ class Place:
             "TMPDIR": str(self.folder / "tmp"),
             "PYTHONUNBUFFERED": "1",
         }
-        for name in ("MEGA_BATCH_MODE", "MEGA_BATCH_HOURS", "MEGA_BATCH_CACHE", "KAGGLE_IS_COMPETITION_RERUN"):
+        for name in ("MEGA_BATCH_MODE", "MEGA_BATCH_HOURS", "KAGGLE_IS_COMPETITION_RERUN"):
             environment.pop(name, None)
         if scenario.rerun:
             environment["KAGGLE_IS_COMPETITION_RERUN"] = "1"

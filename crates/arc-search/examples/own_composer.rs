@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut own = searcher().with_composer(Pairwise).with_ranker(FewestLayers);
     let mut usual = searcher()
         .with_composer(Greedy::default())
-        .with_ranker(ByFit::default());
+        .with_ranker(ByFit);
     let tasks: Vec<_> = builtin::all()
         .iter()
         .map(|program| program.task(1, 3, 1, 10))

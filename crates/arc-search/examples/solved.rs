@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 
 use arc_search::compose::Greedy;
 use arc_search::language::{Kind, LanguagePart};
-use arc_search::rank::{ByFit, ESTIMATES, Known, estimate_of, known};
+use arc_search::propose::Proposal;
+use arc_search::rank::{Answers, ByFit, ESTIMATES, Known, Ranker, estimate_of, known};
 use arc_search::{Attempt, Found, Language, Options, Searcher};
 use arc_tasks::Task;
 
@@ -31,6 +32,20 @@ const OLD_USES: f64 = 300.0;
 
 /// About how many colours a task has: a colour seed stands for this many values.
 const COLOURS: f64 = 4.0;
+
+/// Ranks as if no answer broke an invariant.
+struct WithoutInvariants;
+
+impl Ranker for WithoutInvariants {
+    fn score(&self, proposal: &Proposal) -> f64 {
+        ByFit.score(proposal)
+    }
+
+    fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
+        let broken = &[];
+        ByFit.of_answers(score, &Answers { broken, ..*answers })
+    }
+}
 
 /// The command line.
 struct Asked {
@@ -51,16 +66,6 @@ impl Asked {
     fn off(&self) -> Vec<String> {
         let two = self.arguments.windows(2).filter(|two| two[0] == "--off");
         two.map(|two| two[1].clone()).collect()
-    }
-
-    fn number(&self, option: &str, default: f64) -> f64 {
-        let place = self
-            .arguments
-            .iter()
-            .position(|argument| argument == option);
-        place
-            .and_then(|place| self.arguments.get(place + 1)?.parse().ok())
-            .unwrap_or(default)
     }
 
     fn tasks(&self) -> Result<Vec<Task>, Box<dyn Error>> {
@@ -107,20 +112,12 @@ impl Asked {
             },
             ..Greedy::default()
         };
-        let ranker = ByFit {
-            cost: self.number("--cost", ByFit::default().cost),
-            piece: self.number("--piece", ByFit::default().piece),
-            total: self.number("--total", ByFit::default().total),
-            broken: if self.is_off("invariants") {
-                0.0
-            } else {
-                self.number("--broken", ByFit::default().broken)
-            },
-            estimates: !self.is_off("estimates"),
-        };
-        Searcher::new(self.language(), options)
-            .with_composer(composer)
-            .with_ranker(ranker)
+        let searcher = Searcher::new(self.language(), options).with_composer(composer);
+        if self.is_off("invariants") {
+            searcher.with_ranker(WithoutInvariants)
+        } else {
+            searcher
+        }
     }
 }
 

@@ -67,52 +67,23 @@ pub fn estimate_of(by: &str, is_exact: bool) -> usize {
     place.unwrap_or(0)
 }
 
-/// Scores by the number of train pairs on which a proposal is right, minus a little for its costs and for each piece,
-/// and minus a penalty for the invariants that its answers break.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ByFit {
-    /// The penalty per unit of the greatest cost. Default 0.
-    pub cost: f64,
-    /// The penalty per piece. Default 0.02.
-    pub piece: f64,
-    /// The penalty per unit of the sum of the costs. Default 0.02.
-    pub total: f64,
-    /// The penalty for broken invariants, multiplied by the square root of how many an answer breaks: they depend on
-    /// each other, so the second one says less than the first. Default 0.8. With `estimates` only whether it is 0
-    /// matters, in which case invariants are ignored.
-    pub broken: f64,
-    /// Whether answers are ranked by the probability that they are right, by [`ESTIMATES`], combined over all
-    /// proposers that give them; otherwise by the fields above. Default true.
-    pub estimates: bool,
-}
+/// Scores by the number of train pairs on which a proposal is right, minus a little for each layer and for its costs;
+/// answers by the probability that they are right, by [`ESTIMATES`], combined over all proposers that give them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByFit;
 
-impl Default for ByFit {
-    fn default() -> Self {
-        Self {
-            cost: 0.0,
-            piece: 0.02,
-            total: 0.02,
-            broken: 0.8,
-            estimates: true,
-        }
-    }
-}
+/// What [`ByFit`] takes away for each layer, and for a unit of the sum of the costs.
+const LITTLE: f64 = 0.02;
 
 impl Ranker for ByFit {
     fn score(&self, proposal: &Proposal) -> f64 {
-        f64::from(proposal.fits)
-            - self.cost * f64::from(proposal.cost)
-            - self.piece * proposal.layers.len() as f64
-            - self.total * f64::from(proposal.total)
+        let layers = proposal.layers.len() as f64;
+        f64::from(proposal.fits) - LITTLE * layers - LITTLE * f64::from(proposal.total)
     }
 
-    fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
+    fn of_answers(&self, _: f64, answers: &Answers<'_>) -> f64 {
         let broken: usize = answers.broken.iter().map(Vec::len).sum();
         let broken = broken as f64 / answers.broken.len().max(1) as f64;
-        if !self.estimates {
-            return score - self.broken * broken.sqrt();
-        }
-        let broken = if self.broken == 0.0 { 0.0 } else { broken };
         let wrong = |proposal: &&Proposal| {
             let is_exact = proposal.fits as usize >= answers.train;
             let (_, weights) = ESTIMATES[estimate_of(proposal.by, is_exact)];
@@ -158,7 +129,7 @@ mod tests {
 
     #[test]
     fn more_pairs_count_before_all_else_and_then_what_is_cheaper() {
-        let ranker = ByFit::default();
+        let ranker = ByFit;
         let descending = [
             stack(3, 1, 5, 5),
             stack(3, 1, 6, 6),
@@ -169,29 +140,5 @@ mod tests {
         for two in descending.windows(2) {
             assert!(ranker.score(&two[0]) > ranker.score(&two[1]), "{two:?}");
         }
-    }
-
-    #[test]
-    fn each_weight_takes_away_what_it_says() {
-        let ranker = ByFit {
-            cost: 0.5,
-            piece: 0.25,
-            total: 0.125,
-            broken: 2.0,
-            estimates: false,
-        };
-        let stack = stack(4, 3, 2, 4);
-        let score = ranker.score(&stack);
-        assert!((score - (4.0 - 1.0 - 0.75 - 0.5)).abs() < 1e-12, "{score}");
-        // Four invariants for each of two tests.
-        let broken = [vec!["one", "two", "three"], vec!["one"; 5]];
-        let answers = Answers {
-            proposal: &stack,
-            same: &[],
-            train: 4,
-            broken: &broken,
-        };
-        let judged = ranker.of_answers(score, &answers);
-        assert!((judged - (score - 4.0)).abs() < 1e-12, "{judged}");
     }
 }

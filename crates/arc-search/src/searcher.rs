@@ -119,7 +119,7 @@ impl Searcher {
             language,
             options,
             proposers: Vec::new(),
-            ranker: Box::new(ByFit::default()),
+            ranker: Box::new(ByFit),
             batt,
             functions,
             is_abandoned: Arc::default(),

@@ -32,6 +32,22 @@ pub struct Immediate {
 }
 
 impl Immediate {
+    /// The one with this truth value.
+    pub fn flagged(flag: bool) -> Self {
+        Self {
+            flag,
+            ..Self::default()
+        }
+    }
+
+    /// The one with this key.
+    pub fn keyed(key: u8) -> Self {
+        Self {
+            key,
+            ..Self::default()
+        }
+    }
+
     /// Encoded as in an instruction.
     pub fn bits(self) -> u16 {
         let structure = self.structure.map_or(0, Structure::number);
@@ -429,13 +445,9 @@ impl Builder {
     ) {
         self.has_arena = true;
         self.misused_column |= operands.iter().any(|operand| self.is_column(*operand));
-        let immediate = Immediate {
-            flag,
-            ..Immediate::default()
-        };
         self.steps.push(Step {
             opcode: opcode as u16,
-            immediate: immediate.bits(),
+            immediate: Immediate::flagged(flag).bits(),
             operands,
             target: Some(target),
             result,

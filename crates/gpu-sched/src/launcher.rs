@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 
 use gpu_kernels::device::caching::{CachingDevice, MemoryUsage};
 use gpu_kernels::device::{Device, DeviceError, Information, Memory, Unavailable};
-use gpu_kernels::{
-    DeviceProgram, Engine, LaunchConfig, PairPlace, Pool, Prepared, Results, Span, Verdict,
-};
+use gpu_kernels::{DeviceProgram, Engine, PairPlace, Pool, Prepared, Results, Span, Verdict};
 
 use resident::Resident;
 
@@ -79,7 +77,6 @@ struct Lane<D: Device> {
 pub struct Launcher<D: Device, N = ()> {
     open: Open<D>,
     information: Information,
-    config: LaunchConfig,
     lanes: Vec<Lane<CachingDevice<D>>>,
     next: usize,
     note_type: PhantomData<fn(N)>,
@@ -125,17 +122,16 @@ impl<D: Device, N> fmt::Debug for Launcher<D, N> {
 
 impl<D: Device, N> Launcher<D, N> {
     /// Opens the device.
-    pub fn new(mut open: Open<D>, config: LaunchConfig) -> Result<Self, Unavailable> {
-        Ok(Self::of(open()?, open, config))
+    pub fn new(mut open: Open<D>) -> Result<Self, Unavailable> {
+        Ok(Self::of(open()?, open))
     }
 
     /// An executor on an open device; `open` reopens it after it was lost.
-    pub fn of(device: D, open: Open<D>, config: LaunchConfig) -> Self {
+    pub fn of(device: D, open: Open<D>) -> Self {
         let information = device.information().clone();
         let mut launcher = Self {
             open,
             information,
-            config,
             lanes: Vec::new(),
             next: 0,
             note_type: PhantomData,
@@ -153,7 +149,7 @@ impl<D: Device, N> Launcher<D, N> {
         self.lanes = lanes
             .map(|device| Lane {
                 resident: Resident::default(),
-                engine: Engine::with(device, self.config),
+                engine: Engine::new(device),
             })
             .collect();
         self.next = 0;

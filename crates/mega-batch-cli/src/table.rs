@@ -6,6 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 use arc_dsl::Program;
+use indicatif::HumanCount;
 use mega_batch::{Activity, Backend, Backends, Batch, Stages, Summary, TaskState, escaped};
 
 /// The most programs and tasks that a list in the table names.
@@ -221,15 +222,7 @@ fn write_reasons(
 
 /// The number with its digits in groups of three.
 pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// The number with at most this many decimals, without zeros at the end.

@@ -85,7 +85,6 @@ pub(crate) fn options(
             "outputs" => options.keep_outputs = flag(name, value)?,
             "scores" => options.scores = flag(name, value)?,
             "stop_after_wrong" => options.stop_after_wrong = flag(name, value)?,
-            "keep_tuning" => options.keep_tuning = flag(name, value)?,
             _ => {
                 let message = format!("unexpected keyword {name:?}");
                 return Err(PyTypeError::new_err(message));

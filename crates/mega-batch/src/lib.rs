@@ -29,8 +29,8 @@
 //! candidate costs only its last call. [`Interpreter::call`](arc_dsl::Interpreter::call) makes a single call on
 //! values.
 //!
-//! [`devices`] lists the devices of a machine and selects those that a run uses, and [`tuning`] finds the launch
-//! configuration in which a GPU is fastest. With [`shards`] other processes evaluate a batch.
+//! [`devices`] lists the devices of a machine and selects those that a run uses. With [`shards`] other processes
+//! evaluate a batch.
 //!
 //! [`synth`] generates tasks from programs, as training data.
 //!
@@ -80,4 +80,4 @@ pub use run::batts::{
 pub use run::cancellation::Cancellation;
 pub use run::executors::{Compilation, Executors};
 pub use run::runner::{Report, Runner, StartError, run};
-pub use run::{devices, shards, tuning};
+pub use run::{devices, shards};

@@ -12,4 +12,3 @@ pub(crate) mod panics;
 pub(crate) mod program_cache;
 pub(crate) mod runner;
 pub mod shards;
-pub mod tuning;

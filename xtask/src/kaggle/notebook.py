@@ -151,7 +151,6 @@ def call(arguments, seconds, heartbeat=None):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        env={"MEGA_BATCH_CACHE": str(SCRATCH / "cache"), **os.environ},
     )
     head, tail = deque(), deque(maxlen=TAIL)
     counted = 0

@@ -273,7 +273,7 @@ impl CaseBuilder {
             }
             Outcome::Marks => {
                 let first = self.step(L::Mark, Immediate::default(), &[]);
-                self.step(L::Room, keyed(9), &[]);
+                self.step(L::Room, Immediate::keyed(9), &[]);
                 if operation == L::Release {
                     self.step(L::Release, Immediate::default(), &[first]);
                 }
@@ -314,7 +314,7 @@ impl CaseBuilder {
                 let mut all = self.has_size(result, items.len())?;
                 for word in words {
                     let there = ListOperation::ContainedInList;
-                    let there = self.step(there, keyed(sort.key()), &[*word, result]);
+                    let there = self.step(there, Immediate::keyed(sort.key()), &[*word, result]);
                     all = self.both(all, there)?;
                 }
                 all
@@ -403,7 +403,7 @@ impl CaseBuilder {
         let words = items.iter().map(|item| self.word(item));
         let words = words.collect::<Option<Vec<ValueId>>>()?;
         let room = u8::try_from(items.len()).ok()?;
-        let list = self.step(ListOperation::Room, keyed(room), &[]);
+        let list = self.step(ListOperation::Room, Immediate::keyed(room), &[]);
         for word in words {
             self.builder.push(list, word, 0);
         }
@@ -414,7 +414,7 @@ impl CaseBuilder {
     fn same(&mut self, sort: Sort, a: ValueId, b: ValueId) -> ValueId {
         self.step(
             ListOperation::EqualityOfElements,
-            keyed(sort.key()),
+            Immediate::keyed(sort.key()),
             &[a, b],
         )
     }
@@ -444,7 +444,7 @@ impl CaseBuilder {
             let number = if from_last { count - 1 - at } else { at };
             let immediate = Immediate {
                 flag: from_last,
-                ..keyed(number as u8)
+                ..Immediate::keyed(number as u8)
             };
             let element = self.step(ListOperation::Element, immediate, &[list]);
             let same = self.same(sort, element, *word);
@@ -480,13 +480,6 @@ fn is_unclear(given: &[Given], outcome: &Outcome) -> bool {
 fn ends(count: usize) -> impl Iterator<Item = usize> {
     let last = count.saturating_sub(COMPARED).max(COMPARED);
     (0..count.min(COMPARED)).chain(last..count.max(last))
-}
-
-fn keyed(key: u8) -> Immediate {
-    Immediate {
-        key,
-        ..Immediate::default()
-    }
 }
 
 fn opcode(name: &str) -> Option<usize> {

@@ -6,6 +6,7 @@ use arc_tasks::builtin;
 use super::*;
 use crate::compose::{Greedy, Stack};
 use crate::pieces::Pieces;
+use crate::rank::Answers;
 use crate::testing::{given, grid, program, task};
 
 fn searcher(options: Options) -> Searcher {
@@ -395,6 +396,19 @@ impl Composer for WithOneBelow {
     }
 }
 
+/// Costs decide before all else.
+struct Cheapest;
+
+impl Ranker for Cheapest {
+    fn score(&self, proposal: &Proposal) -> f64 {
+        f64::from(proposal.fits) - 1_000.0 * f64::from(proposal.total)
+    }
+
+    fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
+        ByFit.of_answers(score, answers)
+    }
+}
+
 #[test]
 fn the_best_stacks_stay_where_there_are_too_many() {
     let task = builtin::get("pinwheel").unwrap().task(1, 3, 1, 6);
@@ -403,12 +417,8 @@ fn the_best_stacks_stay_where_there_are_too_many() {
             stacks,
             ..Options::of_nodes(700)
         };
-        let cheapest = ByFit {
-            total: 1_000.0,
-            ..ByFit::default()
-        };
         let searcher = Searcher::new(Language::default(), options);
-        let mut searcher = searcher.with_composer(WithOneBelow).with_ranker(cheapest);
+        let mut searcher = searcher.with_composer(WithOneBelow).with_ranker(Cheapest);
         let found = searched(&mut searcher, &task);
         (found.counts.stacks, found.attempts[0].clone())
     };

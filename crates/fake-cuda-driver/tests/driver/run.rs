@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use arc_dsl::generate::Generator;
 use arc_dsl::{Program, Type, Value};
 use arc_tasks::{Pair, Task, builtin};
-use mega_batch::tuning::TuningFile;
 use mega_batch::{
     Backend, Batch, EvaluatedBy, Job, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
 };
@@ -23,12 +22,6 @@ const PLANS: u64 = 12;
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
-        // A long time limit, since other cases run at the same time.
-        case(
-            "a run with a GPU that hangs as it is measured",
-            hung_at_first,
-        )
-        .with("devices=3;fault=2/kernel:1:hang"),
         case("a run with a kernel that hangs on one GPU", hung)
             .with("devices=2;fault=1/kernel:2:hang"),
         case("a run", whole).logs(kernels_ran),
@@ -60,7 +53,6 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a run whose GPUs are lost for good", lost)
             .with("devices=2;fault=any:150+:46")
             .ends_anyhow(),
-        case("launch configurations are kept", kept),
         case("a run without kernels", all_wrong)
             .with("kernels=none")
             .logs(kernels_ran),
@@ -285,30 +277,4 @@ fn hung() {
         reason.is_some_and(|reason| reason.contains("time limit")),
         "{devices:?}"
     );
-}
-
-fn hung_at_first() {
-    for device in runs(&keeping_tuning()) {
-        let reason = "GPU 2 is not used: no answer from the driver within 31 s";
-        assert_eq!(device.failure.as_deref(), Some(reason));
-        assert_eq!(device.activities.len(), 2, "{device:?}");
-    }
-}
-
-fn keeping_tuning() -> Options {
-    let mut options = options(Backend::Cuda);
-    options.keep_tuning = true;
-    options
-}
-
-fn kept() {
-    let options = keeping_tuning();
-    let kept = || {
-        runs(&options);
-        let file = TuningFile::open();
-        let all = file.devices().map(|(id, config)| (id.clone(), config));
-        all.collect::<Vec<_>>()
-    };
-    let (first, second) = (kept(), kept());
-    assert_eq!((first.len(), &first), (1, &second));
 }

@@ -119,7 +119,6 @@ impl Case {
             .env(CASE, &self.name)
             .env("LD_LIBRARY_PATH", libraries)
             .env(fake_cuda_driver::VARIABLE, &settings)
-            .env(mega_batch::tuning::VARIABLE, folder.path())
             // A broken GPU frees nothing; the log lists leaks of other GPUs.
             .env("ASAN_OPTIONS", "detect_leaks=0")
             .output()?;

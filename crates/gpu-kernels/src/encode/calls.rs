@@ -100,36 +100,22 @@ impl Encoder {
             .map(|one| Self::shape_of(one).ok())
             .collect();
         let wanted = |held: &SymbolicValue, shape: Option<&Shape>, taken: Representation| {
-            let (shape, element) = match (taken, shape?) {
-                (Representation::Patch, Shape::List(element)) => {
-                    (Shape::Patch, (**element).clone())
-                }
-                (Representation::Object, Shape::List(element)) => {
-                    (Shape::Object, (**element).clone())
-                }
-                (Representation::Grid, Shape::List(element)) => (Shape::Grid, (**element).clone()),
-                (Representation::Patch, Shape::Tuple(items)) => {
-                    (Shape::Patch, items.first()?.clone())
-                }
-                (Representation::Object, Shape::Tuple(items)) => {
-                    (Shape::Object, items.first()?.clone())
-                }
-                (Representation::Pair, Shape::Tuple(items)) => {
+            let element = match shape? {
+                Shape::List(element) => element,
+                Shape::Tuple(items) if taken == Representation::Pair => {
                     return (items[..] == [Shape::Int, Shape::Int]).then_some(Shape::Pair);
                 }
+                Shape::Tuple(items) if taken != Representation::Grid => items.first()?,
                 _ => return None,
             };
-            // An object can be used as the patch of its locations.
-            let shape = match shape {
-                Shape::Patch if element == Shape::Cell => Shape::Object,
-                other => other,
+            let shape = match (taken, element) {
+                // An object can be used as the patch of its locations.
+                (Representation::Patch | Representation::Object, Shape::Cell) => Shape::Object,
+                (Representation::Patch, Shape::Pair) => Shape::Patch,
+                (Representation::Grid, Shape::List(inner)) if **inner == Shape::Int => Shape::Grid,
+                _ => return None,
             };
-            let fits = match shape {
-                Shape::Patch => element == Shape::Pair,
-                Shape::Object => element == Shape::Cell,
-                _ => element == Shape::list_of(Shape::Int),
-            };
-            (fits && !matches!(held, SymbolicValue::Constant(_))).then_some(shape)
+            (!matches!(held, SymbolicValue::Constant(_))).then_some(shape)
         };
         for operation in OPERATIONS {
             if operation.primitive != call.primitive

@@ -33,18 +33,44 @@ impl Encoder {
         Ok(Loop { head, end, round })
     }
 
-    /// Begins a loop over several containers in parallel, with one round counter per container; all counters are set to
-    /// zero before the loop.
-    pub(super) fn begin_loops(&mut self, count: usize) -> Result<(Loop, Vec<ValueId>), HostOnly> {
-        let mut others = Vec::new();
-        for _ in 1..count {
+    /// Begins a loop over several containers in parallel; returns the elements of a round, as words of their lists and as
+    /// values. By lanes a round has up to 32 elements of each, in a column.
+    pub(super) fn begin_round(
+        &mut self,
+        sources: &[Source],
+        by_lanes: bool,
+    ) -> Result<(Loop, Vec<ValueId>, Vec<SymbolicValue>), HostOnly> {
+        // All counters of rounds are set to zero before the loop.
+        let mut rounds = Vec::new();
+        for _ in 1..sources.len() {
             let round = self.builder.declare(Representation::Int);
             self.set_number(round, 0)?;
-            others.push(round);
+            rounds.push(round);
         }
         let one = self.begin_loop()?;
-        let rounds = [one.round].into_iter().chain(others).collect();
-        Ok((one, rounds))
+        rounds.insert(0, one.round);
+        let words = sources.iter().zip(rounds).map(|(source, round)| {
+            let builder = &mut self.builder;
+            if by_lanes {
+                builder.next_block(source.list, round, one.end)
+            } else {
+                builder.next(source.list, round, one.end)
+            }
+        });
+        let words: Vec<_> = words.collect();
+        let items = words.iter().zip(sources);
+        let items = items.map(|(word, source)| self.loaded(*word, &source.element));
+        let items = items.collect::<Result<_, _>>()?;
+        Ok((one, words, items))
+    }
+
+    /// Begins a loop over several containers in parallel; returns the elements of a round.
+    pub(super) fn heads(
+        &mut self,
+        sources: &[Source],
+    ) -> Result<(Loop, Vec<SymbolicValue>), HostOnly> {
+        let (one, _, items) = self.begin_round(sources, false)?;
+        Ok((one, items))
     }
 
     pub(super) fn end_loop(&mut self, one: &Loop) {

@@ -42,7 +42,7 @@ impl Encoder {
                 SymbolicValue::Tuple(items.collect::<Result<_, _>>()?)
             }
             (_, SymbolicValue::OnDevice(_, representation, _))
-                if Some(*representation) == shape.representation() =>
+                if shape.representation().is_ok_and(|of| of == *representation) =>
             {
                 held.clone()
             }
@@ -60,22 +60,10 @@ impl Encoder {
             (Shape::Patch | Shape::Object | Shape::Grid, _)
                 if !matches!(held, SymbolicValue::Constant(_)) =>
             {
-                let (element, operation, representation) = match shape {
-                    Shape::Patch => (
-                        Shape::Pair,
-                        ListOperation::PatchOfList,
-                        Representation::Patch,
-                    ),
-                    Shape::Object => (
-                        Shape::Cell,
-                        ListOperation::ObjectOfList,
-                        Representation::Object,
-                    ),
-                    _ => (
-                        Shape::list_of(Shape::Int),
-                        ListOperation::GridOfList,
-                        Representation::Grid,
-                    ),
+                let (element, operation) = match shape {
+                    Shape::Patch => (Shape::Pair, ListOperation::PatchOfList),
+                    Shape::Object => (Shape::Cell, ListOperation::ObjectOfList),
+                    _ => (Shape::list_of(Shape::Int), ListOperation::GridOfList),
                 };
                 let list = match held {
                     SymbolicValue::List(list, found) if **found == element => *list,
@@ -86,15 +74,11 @@ impl Encoder {
                     clipped: self.clipped,
                     ..Immediate::default()
                 };
-                on_device(
-                    self.list_step(operation, immediate, &[list]),
-                    representation,
-                )
+                let made = self.list_step(operation, immediate, &[list]);
+                on_device(made, shape.representation()?)
             }
             (_, SymbolicValue::Constant(_)) => {
-                let representation = shape
-                    .representation()
-                    .ok_or_else(|| shape_mismatch(shape))?;
+                let representation = shape.representation()?;
                 on_device(self.operand(held, representation)?, representation)
             }
             _ => return Err(shape_mismatch(shape)),
@@ -124,7 +108,7 @@ impl Encoder {
     /// A container as a list of elements of this shape.
     fn list_with(&mut self, held: &SymbolicValue, element: &Shape) -> Result<ValueId, HostOnly> {
         let other = || shape_mismatch(&Shape::list_of(element.clone()));
-        let plain = match held {
+        let representation = match held {
             SymbolicValue::List(list, found) if **found == *element || **found == Shape::Never => {
                 return Ok(*list);
             }
@@ -138,34 +122,23 @@ impl Encoder {
                 }
                 return self.list_of_objects(*value, *structure);
             }
-            SymbolicValue::OnDevice(value, representation, _) => match (representation, element) {
-                (Representation::Patch, Shape::Pair) => Some((ListOperation::ListOfPatch, *value)),
-                (Representation::Object, Shape::Cell) => {
-                    Some((ListOperation::ListOfObject, *value))
-                }
-                (Representation::Colours, Shape::Int) => {
-                    Some((ListOperation::ListOfColours, *value))
-                }
-                (Representation::Grid, Shape::List(inner)) if **inner == Shape::Int => {
-                    Some((ListOperation::ListOfRows, *value))
-                }
-                _ => None,
-            },
-            SymbolicValue::Constant(Value::Indices(_)) if *element == Shape::Pair => {
-                let patch = self.operand(held, Representation::Patch)?;
-                Some((ListOperation::ListOfPatch, patch))
-            }
-            SymbolicValue::Constant(Value::Object(_)) if *element == Shape::Cell => {
-                let object = self.operand(held, Representation::Object)?;
-                Some((ListOperation::ListOfObject, object))
-            }
-            SymbolicValue::Constant(Value::Grid(_)) if *element == Shape::list_of(Shape::Int) => {
-                let grid = self.operand(held, Representation::Grid)?;
-                Some((ListOperation::ListOfRows, grid))
+            SymbolicValue::OnDevice(_, representation, _) => Some(*representation),
+            SymbolicValue::Constant(Value::Indices(_)) => Some(Representation::Patch),
+            SymbolicValue::Constant(Value::Object(_)) => Some(Representation::Object),
+            SymbolicValue::Constant(Value::Grid(_)) => Some(Representation::Grid),
+            _ => None,
+        };
+        let operation = match (representation, element) {
+            (Some(Representation::Patch), Shape::Pair) => Some(ListOperation::ListOfPatch),
+            (Some(Representation::Object), Shape::Cell) => Some(ListOperation::ListOfObject),
+            (Some(Representation::Colours), Shape::Int) => Some(ListOperation::ListOfColours),
+            (Some(Representation::Grid), Shape::List(inner)) if **inner == Shape::Int => {
+                Some(ListOperation::ListOfRows)
             }
             _ => None,
         };
-        if let Some((operation, value)) = plain {
+        if let (Some(operation), Some(representation)) = (operation, representation) {
+            let value = self.operand(held, representation)?;
             return Ok(self.plain(operation, &[value]));
         }
         let items = match (self.items_of(held)?, held) {
@@ -196,18 +169,9 @@ impl Encoder {
         items: &[SymbolicValue],
         element: &Shape,
     ) -> Result<ValueId, HostOnly> {
-        let words: Result<Vec<_>, _> = items.iter().map(|item| self.word(item, element)).collect();
-        let count = u8::try_from(items.len())
-            .map_err(|_| HostOnly::Shape("a tuple of many items".to_owned()))?;
-        let room = Immediate {
-            key: count,
-            ..Immediate::default()
-        };
-        let list = self.list_step(ListOperation::Room, room, &[]);
-        for word in words? {
-            self.push(list, word);
-        }
-        Ok(list)
+        let words = items.iter().map(|item| self.word(item, element));
+        let words: Vec<_> = words.collect::<Result<_, _>>()?;
+        self.list_of_words(&words)
     }
 
     /// Converts each element of a list to another shape.

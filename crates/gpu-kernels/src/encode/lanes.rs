@@ -11,21 +11,12 @@
 
 use arc_form::Region;
 
-use super::control::{Loop, Source};
+use super::control::Source;
 use super::shapes::Shape;
 use super::{Encoder, HostOnly, SymbolicValue};
 use crate::interface::Representation;
 use crate::list_operations::ListOperation;
 use crate::program::ValueId;
-
-/// A loop by lanes that has begun, and the elements of a round.
-struct LaneLoop {
-    one: Loop,
-    /// The elements as words of their lists: one column per list.
-    columns: Vec<ValueId>,
-    /// The elements as values.
-    items: Vec<SymbolicValue>,
-}
 
 /// Not an error to report: the loop is encoded element by element instead.
 const NOT_BY_LANES: HostOnly = HostOnly::Step("a loop by lanes");
@@ -75,23 +66,6 @@ impl Encoder {
         encoded
     }
 
-    fn begin_lane_loop(&mut self, sources: &[Source]) -> Result<LaneLoop, HostOnly> {
-        let (one, rounds) = self.begin_loops(sources.len())?;
-        let mut columns = Vec::new();
-        for (source, round) in sources.iter().zip(rounds) {
-            columns.push(self.builder.next_block(source.list, round, one.end));
-        }
-        let items = columns.iter().zip(sources);
-        let items: Result<_, _> = items
-            .map(|(column, source)| self.loaded(*column, &source.element))
-            .collect();
-        Ok(LaneLoop {
-            one,
-            columns,
-            items: items?,
-        })
-    }
-
     /// The result of a body as a column.
     fn column(&mut self, held: &SymbolicValue, shape: &Shape) -> Result<ValueId, HostOnly> {
         let word = self.word(held, shape)?;
@@ -116,22 +90,22 @@ impl Encoder {
             return None;
         }
         self.by_lanes(region, sources, |this| {
-            let block = this.begin_lane_loop(sources)?;
-            let ([first, ..], [.., last]) = (&block.columns[..], &block.columns[..]) else {
+            let (one, columns, items) = this.begin_round(sources, true)?;
+            let ([first, ..], [.., last]) = (&columns[..], &columns[..]) else {
                 return Err(NOT_BY_LANES);
             };
-            let items = [&block.items[..], further].concat();
+            let items = [&items[..], further].concat();
             let held = this.region(region, items)?;
             let shape = match shape {
                 Some(shape) => shape.clone(),
                 None => Self::shape_of(&held)?,
             };
-            if !shape.is_scalar() || block.columns.len() > 2 {
+            if !shape.is_scalar() || columns.len() > 2 {
                 return Err(NOT_BY_LANES);
             }
             let column = this.column(&held, &shape)?;
             this.push_of(ListOperation::PushColumn, to, &[column, *first, *last]);
-            this.end_loop(&block.one);
+            this.end_loop(&one);
             Ok(shape)
         })
     }
@@ -140,11 +114,11 @@ impl Encoder {
     pub(super) fn kept_by_lanes(&mut self, region: &Region, source: &Source, to: ValueId) -> bool {
         let sources = std::slice::from_ref(source);
         let kept = self.by_lanes(region, sources, |this| {
-            let block = this.begin_lane_loop(sources)?;
-            let kept = this.region(region, block.items)?;
+            let (one, columns, items) = this.begin_round(sources, true)?;
+            let kept = this.region(region, items)?;
             let kept = this.column(&kept, &Shape::Int)?;
-            this.push_of(ListOperation::PushKept, to, &[block.columns[0], kept]);
-            this.end_loop(&block.one);
+            this.push_of(ListOperation::PushKept, to, &[columns[0], kept]);
+            this.end_loop(&one);
             Ok(())
         });
         kept.is_some()
@@ -155,16 +129,16 @@ impl Encoder {
         let sources = std::slice::from_ref(source);
         self.by_lanes(region, sources, |this| {
             let found = this.builder.declare(Representation::Word);
-            let block = this.begin_lane_loop(sources)?;
+            let (one, columns, items) = this.begin_round(sources, true)?;
             let out = this.builder.label();
-            let is_it = this.region(region, block.items)?;
-            let operands = [block.columns[0], this.column(&is_it, &Shape::Int)?];
+            let is_it = this.region(region, items)?;
+            let operands = [columns[0], this.column(&is_it, &Shape::Int)?];
             let any = this.plain(ListOperation::AnyKept, &operands);
-            this.builder.jump(Some(any), block.one.head);
+            this.builder.jump(Some(any), one.head);
             let first = this.plain(ListOperation::FirstKept, &operands);
             this.copy(found, Representation::Word, first)?;
             this.builder.jump(None, out);
-            this.end_loop(&block.one);
+            this.end_loop(&one);
             this.plain(ListOperation::Fail, &[]);
             this.builder.place(out);
             Ok(found)

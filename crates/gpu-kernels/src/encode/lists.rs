@@ -13,13 +13,6 @@ fn on_device(value: ValueId, representation: Representation) -> SymbolicValue {
     SymbolicValue::OnDevice(value, representation, None)
 }
 
-pub(super) fn flagged(flag: bool) -> Immediate {
-    Immediate {
-        flag,
-        ..Immediate::default()
-    }
-}
-
 fn unlike_types() -> HostOnly {
     HostOnly::Shape("values of unlike types".to_owned())
 }
@@ -65,7 +58,7 @@ impl Encoder {
             (P::Equality, [a, b]) => self.equality(instruction, a, b)?,
             (P::Maximum | P::Minimum, [held]) => {
                 let list = self.integers(held)?;
-                let least = flagged(primitive == P::Minimum);
+                let least = Immediate::flagged(primitive == P::Minimum);
                 let number = self.list_step(ListOperation::OutermostInteger, least, &[list]);
                 on_device(number, Representation::Int)
             }
@@ -95,12 +88,7 @@ impl Encoder {
             }
             (P::Insert, [value, held]) => {
                 let (list, word, element) = self.list_and_word(held, value)?;
-                let one = Immediate {
-                    key: 1,
-                    ..Immediate::default()
-                };
-                let other = self.list_step(ListOperation::Room, one, &[]);
-                self.push(other, word);
+                let other = self.list_of_words(&[word])?;
                 let both = self.plain(ListOperation::JoinedLists, &[list, other]);
                 self.clipped = clipped;
                 self.gathered(both, &element, ty)?
@@ -160,7 +148,7 @@ impl Encoder {
             (P::Hsplit | P::Vsplit, [grid, count]) => {
                 let grid = self.operand(grid, Representation::Grid)?;
                 let operands = [grid, self.int(count)?];
-                let across = flagged(primitive == P::Hsplit);
+                let across = Immediate::flagged(primitive == P::Hsplit);
                 let list = self.list_step(ListOperation::ListOfParts, across, &operands);
                 SymbolicValue::List(list, Box::new(Shape::Grid))
             }
@@ -279,7 +267,7 @@ impl Encoder {
             Primitive::Pair => ListOperation::Zipped,
             _ => ListOperation::Product,
         };
-        let mut list = self.list_step(operation, flagged(integers), &[a, b]);
+        let mut list = self.list_step(operation, Immediate::flagged(integers), &[a, b]);
         let mut element = element;
         // A tuple of a colour and a location is always held as a cell.
         if element == Shape::Tuple(vec![Shape::Int, Shape::Pair]) {

@@ -3,13 +3,12 @@
 use arc_dsl::{ContainerKind, Primitive, Value};
 use arc_form::{Instruction, Region, Type};
 
-use super::control::{Loop, Source};
-use super::lists::flagged;
+use super::control::Source;
 use super::shapes::Shape;
 use super::{Encoder, HostOnly, SymbolicValue};
 use crate::interface::Representation;
 use crate::list_operations::ListOperation;
-use crate::program::ValueId;
+use crate::program::{Immediate, ValueId};
 
 impl Encoder {
     /// Encodes a call of a primitive that loops over containers.
@@ -110,23 +109,6 @@ impl Encoder {
             }
             _ => tuple,
         }))
-    }
-
-    /// Begins a loop over several containers in parallel; returns the elements of a round.
-    pub(super) fn heads(
-        &mut self,
-        sources: &[Source],
-    ) -> Result<(Loop, Vec<SymbolicValue>), HostOnly> {
-        let (one, rounds) = self.begin_loops(sources.len())?;
-        let mut words = Vec::new();
-        for (source, round) in sources.iter().zip(rounds) {
-            words.push(self.builder.next(source.list, round, one.end));
-        }
-        let items = words.into_iter().zip(sources);
-        let items: Result<_, _> = items
-            .map(|(word, source)| self.loaded(word, &source.element))
-            .collect();
-        Ok((one, items?))
     }
 
     /// A list of a region's results for each element, converted to a shape if one is given.
@@ -266,7 +248,11 @@ impl Encoder {
         let lists = Shape::list_of(element.clone());
         let (list, _) = self.collected(region, sources, Some(&lists))?;
         let of_sets = self.concatenates_sets(instruction, self.kind_of(&region.result));
-        let all = self.list_step(ListOperation::Flattened, flagged(of_sets), &[list]);
+        let all = self.list_step(
+            ListOperation::Flattened,
+            Immediate::flagged(of_sets),
+            &[list],
+        );
         self.listed = listed;
         self.gathered(all, &element, ty)
     }
@@ -313,7 +299,11 @@ impl Encoder {
                 _ => return Err(HostOnly::Type(ty.to_string())),
             }
         };
-        let all = self.list_step(ListOperation::Flattened, flagged(of_sets), &[list]);
+        let all = self.list_step(
+            ListOperation::Flattened,
+            Immediate::flagged(of_sets),
+            &[list],
+        );
         self.gathered(all, &element, ty)
     }
 

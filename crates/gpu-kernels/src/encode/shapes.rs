@@ -50,9 +50,9 @@ impl Shape {
         })
     }
 
-    /// The representation in the pool; `None` for several values.
-    pub(super) fn representation(&self) -> Option<Representation> {
-        Some(match self {
+    /// The representation in the pool, which several values do not have.
+    pub(super) fn representation(&self) -> Result<Representation, HostOnly> {
+        Ok(match self {
             Shape::Int => Representation::Int,
             Shape::Pair => Representation::Pair,
             Shape::Cell => Representation::Cell,
@@ -60,7 +60,7 @@ impl Shape {
             Shape::Patch => Representation::Patch,
             Shape::Object => Representation::Object,
             Shape::List(_) => Representation::List,
-            Shape::Tuple(_) | Shape::Never => return None,
+            Shape::Tuple(_) | Shape::Never => return Err(shape_mismatch(self)),
         })
     }
 
@@ -120,9 +120,8 @@ impl Encoder {
     ) -> Result<ValueId, HostOnly> {
         let kind = element.kind().ok_or_else(|| shape_mismatch(element))?;
         let immediate = Immediate {
-            key: kind,
             flag,
-            ..Immediate::default()
+            ..Immediate::keyed(kind)
         };
         Ok(self.list_step(operation, immediate, operands))
     }
@@ -213,7 +212,10 @@ impl Encoder {
             },
             (SymbolicValue::List(list, _), _) => return Ok(*list),
             (SymbolicValue::Tuple(items), Shape::Tuple(shapes)) => {
-                return self.word_of_tuple(items, shapes);
+                let words = items.iter().zip(shapes);
+                let words = words.map(|(item, shape)| self.word(item, shape));
+                let words: Vec<_> = words.collect::<Result<_, _>>()?;
+                return self.list_of_words(&words);
             }
             (SymbolicValue::Never, _) => return Ok(self.plain(ListOperation::Fail, &[])),
             _ => return Err(shape_mismatch(shape)),
@@ -221,20 +223,13 @@ impl Encoder {
         Ok(self.plain(operation, &[value]))
     }
 
-    fn word_of_tuple(
-        &mut self,
-        items: &[SymbolicValue],
-        shapes: &[Shape],
-    ) -> Result<ValueId, HostOnly> {
-        let words = items.iter().zip(shapes);
-        let words: Result<Vec<_>, _> = words.map(|(item, shape)| self.word(item, shape)).collect();
-        let room = Immediate {
-            key: shapes.len() as u8,
-            ..Immediate::default()
-        };
+    /// Emits a list of these words.
+    pub(super) fn list_of_words(&mut self, words: &[ValueId]) -> Result<ValueId, HostOnly> {
+        let many = |_| HostOnly::Shape("a tuple of many items".to_owned());
+        let room = Immediate::keyed(u8::try_from(words.len()).map_err(many)?);
         let list = self.list_step(ListOperation::Room, room, &[]);
-        for word in words? {
-            self.push(list, word);
+        for word in words {
+            self.push(list, *word);
         }
         Ok(list)
     }
@@ -258,9 +253,7 @@ impl Encoder {
             Shape::Patch => Some(ListOperation::LoadPatch),
             Shape::Object => Some(ListOperation::LoadObject),
         };
-        let representation = shape
-            .representation()
-            .ok_or_else(|| shape_mismatch(shape))?;
+        let representation = shape.representation()?;
         let value = load.map_or(word, |load| self.plain(load, &[word]));
         Ok(SymbolicValue::OnDevice(value, representation, None))
     }
@@ -274,9 +267,8 @@ impl Encoder {
         from_last: bool,
     ) -> Result<SymbolicValue, HostOnly> {
         let immediate = Immediate {
-            key: number as u8,
             flag: from_last,
-            ..Immediate::default()
+            ..Immediate::keyed(number as u8)
         };
         let word = self.list_step(ListOperation::Element, immediate, &[list]);
         self.loaded(word, shape)
@@ -294,9 +286,7 @@ impl Encoder {
                 SymbolicValue::List(self.builder.declare(Representation::List), element.clone())
             }
             _ => {
-                let representation = shape
-                    .representation()
-                    .ok_or_else(|| shape_mismatch(shape))?;
+                let representation = shape.representation()?;
                 SymbolicValue::OnDevice(self.builder.declare(representation), representation, None)
             }
         })

@@ -147,7 +147,7 @@ fn fleet(plans: Vec<FaultPlan>, bytes: u64) -> (Emulated, Vec<Handle>) {
             let again = move || faulty.new_stream().map_err(|_| Unavailable::NoDevice);
             move || first.take().map_or_else(&again, Ok)
         };
-        let launcher = Launcher::<_, ()>::new(Box::new(open), LaunchConfig::default()).unwrap();
+        let launcher = Launcher::<_, ()>::new(Box::new(open)).unwrap();
         fleet.add(description(&launcher), launcher).unwrap();
     }
     (fleet, handles)
@@ -186,7 +186,7 @@ fn launcher(bytes: u64) -> Launcher<EmulatedDevice> {
         ..Emulation::default()
     };
     let open = move || open::emulated(0, &emulation);
-    Launcher::new(Box::new(open), LaunchConfig::default()).unwrap()
+    Launcher::new(Box::new(open)).unwrap()
 }
 
 /// Runs a batch.

@@ -78,12 +78,6 @@ pub(super) fn self_check(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Resu
     Ok(())
 }
 
-/// The fastest launch shape, and costs by kind.
-pub(super) fn shapes(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
-    sheet.say(own(stage, "devices --measure")?);
-    Ok(())
-}
-
 /// Processes on one GPU, in place of several GPUs.
 pub(super) fn contexts(stage: &Context<'_>, sheet: &mut Sheet) -> anyhow::Result<()> {
     let (counts, pairs): (&[usize], _) = if stage.plan.quick {

@@ -268,7 +268,6 @@ pub(crate) mod tests {
             );
             let placement = mode.is_of_devices().then_some(Placement::Devices);
             assert_eq!(options.placement, placement, "{mode}");
-            assert!(!options.keep_tuning);
         }
         assert_eq!(BenchMode::Gpu.options(None).gpus, Some(1));
         assert_eq!(BenchMode::Gpus.options(None).gpus, None);

@@ -33,7 +33,6 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage { name: "programs", title: "Given programs", share: 7.0, least: 0.0, run: programs },
     Stage { name: "modes", title: "Modes by kind and size", share: 8.0, least: 0.0, run: modes },
     Stage { name: "operations", title: "Single operations and pipelines", share: 4.0, least: 0.0, run: operations },
-    Stage { name: "shapes", title: "Launch shapes", share: 0.5, least: 0.0, run: gpu::shapes },
     Stage { name: "memory", title: "Out of memory", share: 0.5, least: 0.0, run: gpu::memory },
     Stage { name: "contexts", title: "Several contexts on one GPU", share: 1.0, least: 0.0, run: gpu::contexts },
     Stage { name: "tensors", title: "The same pipelines on tensors", share: 1.5, least: 0.0, run: tensors::stage },

@@ -348,9 +348,7 @@ impl Work {
         let cache = std::path::absolute(self.parts.join(DRIVER_CACHE))?;
         command
             .env("CUDA_CACHE_PATH", cache)
-            .env("CUDA_CACHE_DISABLE", "0")
-            // What it learns is not kept for other runs.
-            .env("MEGA_BATCH_CACHE", std::path::absolute(&self.parts)?);
+            .env("CUDA_CACHE_DISABLE", "0");
         let began = Instant::now();
         let until = began + time;
         Ok(match bench::run(command, until, &self.cancellation)? {

@@ -337,7 +337,6 @@ impl Run {
         options.gpus = self.gpus;
         options.threshold = self.threshold;
         options.batch_size = self.batch_size;
-        options.keep_tuning = true;
         options.keep_outputs = self.outputs;
         options.scores = false;
         options.stop_after_wrong = self.stop_after_wrong;

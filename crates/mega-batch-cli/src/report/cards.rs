@@ -192,7 +192,7 @@ impl Cards {
         let all = [("", "all", self.kept.len())];
         let mut html = String::from(
             "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
-             <fieldset><legend>StateLabel</legend>",
+             <fieldset><legend>State</legend>",
         );
         for (value, label, count) in all.into_iter().chain(states.iter().map(of_state)) {
             let checked = if value.is_empty() { " checked" } else { "" };

@@ -97,67 +97,6 @@ fn the_emulated_device_is_shown_or_why_there_is_none() {
     );
 }
 
-/// A file with one GPU.
-const KEPT: &str = r#"{"version": 1, "devices": [{"device": "a\u001b[31m", "driver": "1\n2", "engine": "0",
-    "kernels": "0x1", "saved": 1, "warps": 2, "side_by_side": 3, "blocks": 16}]}"#;
-
-#[test]
-fn what_is_kept_is_shown_escaped_and_removed() {
-    let folder = Folder::new();
-    let file = folder.path().join("cache/tuning.json");
-    // Without a GPU there is nothing to be measured.
-    let measured = run_json(&folder, "--measure --emulated");
-    assert!(measured.get("measured").is_none() && measured.get("host").is_some());
-    assert!(!file.exists());
-
-    folder.write("cache/tuning.json", KEPT);
-    let kept = &run_json(&folder, "--kept")["kept"];
-    assert_eq!(kept["file"], file.to_str().unwrap());
-    let device = &kept["devices"][0];
-    for (key, value) in [("warps", 2), ("side_by_side", 3), ("blocks", 16)] {
-        assert_eq!(device[key], value);
-    }
-    let text = run(&folder, "--kept").stdout;
-    assert_eq!(row(&text, "kept"), file.to_str().unwrap());
-    assert!(
-        !text.contains('\u{1b}') && text.contains("CUDA 1\\n2"),
-        "{text}"
-    );
-    let launches = "2 warps a block, 3 evaluations side by side, 16 blocks a multiprocessor";
-    assert_eq!(row(&text, "  launches:"), launches);
-
-    let done = run(&folder, "--reset");
-    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    assert!(done.stdout.contains("removed"), "{}", done.stdout);
-    assert!(!file.exists());
-    let done = run(&folder, "--reset");
-    assert!(done.stdout.contains("nothing to be removed"));
-    let none = run_json(&folder, "--kept");
-    assert_eq!(none["kept"]["devices"], Value::Array(Vec::new()));
-    let done = run(&folder, "--kept");
-    assert!(done.stdout.contains("nothing is measured so far"));
-}
-
-#[test]
-fn a_broken_cache_is_told_and_no_failure() {
-    let folder = Folder::new();
-    folder.write("cache/tuning.json", "{\"version\": 1,\n\"devices\": [3]}");
-    let done = run(&folder, "--kept");
-    assert_eq!(done.code, 0);
-    assert!(
-        done.stderr
-            .contains("tuning.json: line 2, column 13: invalid type"),
-        "{}",
-        done.stderr
-    );
-    assert!(done.stderr.contains("GPUs are measured anew"));
-    assert!(done.stdout.contains("nothing is measured so far"));
-    // Only what is broken is removed, without an error.
-    let done = run(&folder, "--reset");
-    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
-    assert!(!folder.path().join("cache/tuning.json").exists());
-}
-
 #[test]
 fn bad_options_are_refused() {
     let folder = Folder::new();
@@ -165,8 +104,6 @@ fn bad_options_are_refused() {
         ("--gpus x", "--gpus"),
         ("--gpus -1", "-1"),
         ("--gpus 1 --emulated", "cannot be used with"),
-        ("--kept --reset", "cannot be used with"),
-        ("--keep", "--kept"),
         ("more", "more"),
     ] {
         let done = run(&folder, options);

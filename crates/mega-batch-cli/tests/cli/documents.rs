@@ -124,7 +124,6 @@ fn alone(folder: &Folder, arguments: &str) -> Option<Done> {
         // Not every `sh` limits processes.
         command = Command::new("bash");
         command.args(["-c", &shell]).arg(program);
-        command.env("MEGA_BATCH_CACHE", folder.path().join("cache"));
         command.current_dir(folder.path()).output().ok()
     };
     let may = limited("--version").is_some_and(|it| it.status.success());

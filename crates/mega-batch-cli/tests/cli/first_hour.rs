@@ -88,7 +88,6 @@ fn the_first_hour_prints_what_its_page_says() {
             let output = Command::new("bash")
                 .args(["-c", &format!("exec 2>&1; {command}")])
                 .env("PATH", &path)
-                .env("MEGA_BATCH_CACHE", folder.path().join("cache"))
                 .current_dir(folder.path())
                 .output()
                 .unwrap();

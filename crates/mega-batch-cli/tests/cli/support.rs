@@ -44,9 +44,7 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mega-batch"));
         command
             .args(arguments.split_whitespace())
-            .current_dir(self.path())
-            // A test must not use the user's own costs.
-            .env("MEGA_BATCH_CACHE", self.path().join("cache"));
+            .current_dir(self.path());
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
             command.env_remove(name);
         }

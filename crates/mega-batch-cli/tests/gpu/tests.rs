@@ -58,8 +58,7 @@ fn command(folder: &TempDir, libraries: &Path, settings: &str, arguments: &str) 
         .args(arguments.split_whitespace())
         .current_dir(folder.path())
         .env("LD_LIBRARY_PATH", libraries)
-        .env(fake_cuda_driver::VARIABLE, format!("{GPU};{settings}"))
-        .env("MEGA_BATCH_CACHE", folder.path().join("cache"));
+        .env(fake_cuda_driver::VARIABLE, format!("{GPU};{settings}"));
     command
 }
 

@@ -48,7 +48,7 @@ def run(
 
     Further keywords: ``mode`` (``"sequential"``, ``"parallel"``, ``"gpu"``, ``"auto"``), ``workers``, ``backend``
     (``"reference"``, ``"compiled"``, ``"auto"``, ``"emulated"``, ``"ptx"``, ``"cuda"``), ``placement``, ``merging``,
-    ``gpus``, ``threshold``, ``batch_size``, ``keep_tuning``; ``max_steps`` and ``timeout`` (seconds) limit an
+    ``gpus``, ``threshold``, ``batch_size``; ``max_steps`` and ``timeout`` (seconds) limit an
     evaluation, ``time_limit`` (seconds) the run; ``outputs`` keeps the grids that programs return, ``scores`` adds
     hashes and numbers of right cells; ``stop_after_wrong`` stops running a program on a task after the first wrong
     pair.

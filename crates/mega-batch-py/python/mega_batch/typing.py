@@ -92,7 +92,6 @@ class Options(TypedDict, total=False):
     outputs: bool
     scores: bool
     stop_after_wrong: bool
-    keep_tuning: bool
 
 
 class PoolOptions(TypedDict, total=False):

@@ -153,10 +153,6 @@ pub struct Options {
     /// The minimum number of evaluations for which a GPU is used beside the host; by default a
     /// [small number](gpu_sched::Policy::THRESHOLD).
     pub threshold: Option<u64>,
-    /// Whether GPUs are launched in their fastest configuration, which is [kept](crate::run::tuning::TuningFile) in the user's
-    /// cache folder for later runs. A GPU without a kept one is measured for a second when it is opened. Off by default;
-    /// without a GPU it changes nothing.
-    pub keep_tuning: bool,
     /// The number of evaluations in a window of a device; by default its speed and memory decide.
     pub batch_size: Option<u64>,
     /// Whether [`Backend::Auto`] evaluates programs that share steps together. [`Merging::Auto`] by default.

@@ -163,7 +163,7 @@ impl Runner {
         if !needs_device || !Backend::allows_device(&options.limits) {
             return Self::with_devices(options, executors, OpenedDevices::default());
         }
-        let opened = fleet::devices(executors.devices, options.keep_tuning);
+        let opened = fleet::devices(executors.devices);
         Self::with_devices(options, executors, opened)
     }
 

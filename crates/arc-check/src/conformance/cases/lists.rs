@@ -62,13 +62,6 @@ impl Sketch {
     }
 }
 
-fn flagged(flag: bool) -> Immediate {
-    Immediate {
-        flag,
-        ..Immediate::default()
-    }
-}
-
 /// A value that an operation computes, or the reason why the device cannot hold it.
 fn held(given: Vec<Given>, representation: Representation, value: Value) -> Sketch {
     match Pool::default().push(representation, &value) {
@@ -390,7 +383,7 @@ impl Cases {
             Given::Value(Representation::Int, Value::Int(count)),
         ];
         let parts = self.called(primitive, &[&grid, &Value::Int(count)]);
-        let flag = flagged(across);
+        let flag = Immediate::flagged(across);
         Some(match parts {
             // More parts than rows or columns would be grids without any, which are not specified.
             Some(_) if count > 0 && count as usize > side => return None,
@@ -429,7 +422,7 @@ impl Cases {
             }
             _ => Sketch::failing(given, &[BailOut::Undefined]),
         };
-        sketch.with(flagged(flag))
+        sketch.with(Immediate::flagged(flag))
     }
 
     /// Conversions of lists to other containers.
@@ -519,7 +512,7 @@ impl Cases {
         let gives = |items| Outcome::List(sort, items);
         let immediate = Immediate {
             key: sort.key(),
-            ..flagged(flag)
+            ..Immediate::flagged(flag)
         };
         let sketch = match operation {
             L::EqualityOfElements => {
@@ -599,7 +592,7 @@ impl Cases {
         if missing {
             items.push(one(Value::Nothing));
         }
-        let immediate = flagged(flag);
+        let immediate = Immediate::flagged(flag);
         let integers = items.iter().flat_map(Item::integers);
         let best = if flag { integers.min() } else { integers.max() };
         let given = vec![Given::List(items)];
@@ -630,10 +623,7 @@ impl Cases {
                 Sketch::new(given, Outcome::Room(sort, some))
             }
             L::Room | L::Push => {
-                let room = Immediate {
-                    key: a.len() as u8 + self.below(3) as u8,
-                    ..Immediate::default()
-                };
+                let room = Immediate::keyed(a.len() as u8 + self.below(3) as u8);
                 Sketch::new(Vec::new(), Outcome::Room(sort, a)).with(room)
             }
             L::SizeOfList => Sketch::new(vec![list(&a)], int(a.len() as i32)),
@@ -646,7 +636,7 @@ impl Cases {
                 };
                 let immediate = Immediate {
                     key: number as u8,
-                    ..flagged(flag)
+                    ..Immediate::flagged(flag)
                 };
                 match from.and_then(|at| a.get(at)) {
                     Some(item) => {
@@ -670,7 +660,7 @@ impl Cases {
                 } else {
                     Sketch::new(given, Outcome::List(of, all))
                 };
-                sketch.with(flagged(flag))
+                sketch.with(Immediate::flagged(flag))
             }
             L::Interval => self.interval(),
             L::Repeat => {
@@ -745,7 +735,7 @@ impl Cases {
         };
         let values = |(a, b): &(&Item, &Item)| [a.values(), b.values()].concat();
         let given = vec![Given::List(a.clone()), Given::List(b.clone())];
-        let immediate = flagged(integers);
+        let immediate = Immediate::flagged(integers);
         if !integers {
             let items = both.iter().map(|two| Item::Many(values(two))).collect();
             let sort = Sort { kind, listed: true };

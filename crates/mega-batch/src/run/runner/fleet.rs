@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 
-use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{DeviceKind, Information, Unavailable, open};
 use gpu_sched::launcher::{Launcher, Open};
 use gpu_sched::{DeviceDescription, Policy};
@@ -12,7 +11,6 @@ use super::device::{Fleet, Note};
 use crate::batch::options::Options;
 use crate::run::devices::{DeviceId, Devices, Request, Selection, simulated};
 use crate::run::executors::Executors;
-use crate::run::tuning::{self, BUDGET, DeviceIdentity, TuningError, TuningFile};
 
 /// Adds a device to a fleet.
 type Add = Box<dyn FnOnce(&mut Fleet, DeviceDescription) -> io::Result<()> + Send>;
@@ -40,32 +38,6 @@ impl OpenedDevice {
     }
 }
 
-/// The launch configuration of a GPU: the one that is kept, or else the fastest, which is searched now.
-///
-/// # Errors
-/// The GPU is missing or hangs. If it fails while it is measured, it has the default configuration.
-fn tuned(
-    file: &mut TuningFile,
-    gpu: &Information,
-    index: usize,
-) -> Result<LaunchConfig, Unavailable> {
-    let id = DeviceIdentity::of(gpu);
-    if let Some(config) = file.recall(&id) {
-        return Ok(config);
-    }
-    match tuning::tune(Box::new(move || open::gpu(index)), BUDGET) {
-        Ok(Some(best)) => {
-            // If it is not kept, the next run searches it again.
-            let _ = file.keep(&id, best.tuning);
-            return Ok(best.tuning);
-        }
-        Ok(None) => {}
-        Err(TuningError::Unavailable(reason)) => return Err(reason),
-        Err(reason) => tracing::warn!(device = id.device, %reason, "not measured"),
-    }
-    Ok(LaunchConfig::default())
-}
-
 /// The devices that could be opened, and why others could not.
 #[derive(Debug, Default)]
 pub(super) struct OpenedDevices {
@@ -73,9 +45,8 @@ pub(super) struct OpenedDevices {
     pub(super) unavailable: Option<String>,
 }
 
-/// Opens the requested devices. With `keeps_tuning`, GPUs are launched in their fastest configuration.
-pub(super) fn devices(request: Request, keeps_tuning: bool) -> OpenedDevices {
-    let mut file = keeps_tuning.then(TuningFile::open);
+/// Opens the requested devices.
+pub(super) fn devices(request: Request) -> OpenedDevices {
     let here = Devices::here();
     let Selection {
         devices: selected,
@@ -84,18 +55,9 @@ pub(super) fn devices(request: Request, keeps_tuning: bool) -> OpenedDevices {
     let (mut opened, mut failures) = (Vec::new(), Vec::new());
     for selected in selected {
         let one = match selected {
-            DeviceId::Emulated => device(Box::new(simulated::emulated), LaunchConfig::default()),
-            DeviceId::Interpreted => {
-                device(Box::new(simulated::interpreted), LaunchConfig::default())
-            }
-            DeviceId::Gpu(index) => {
-                let gpu = here.gpus.iter().flatten().nth(index);
-                let config = match (&mut file, gpu) {
-                    (Some(file), Some(Ok(gpu))) => tuned(file, gpu, index),
-                    _ => Ok(LaunchConfig::default()),
-                };
-                config.and_then(|config| device(Box::new(move || open::gpu(index)), config))
-            }
+            DeviceId::Emulated => device(Box::new(simulated::emulated)),
+            DeviceId::Interpreted => device(Box::new(simulated::interpreted)),
+            DeviceId::Gpu(index) => device(Box::new(move || open::gpu(index))),
         };
         match one {
             Ok(one) => opened.push(one),
@@ -114,13 +76,13 @@ pub(super) fn devices(request: Request, keeps_tuning: bool) -> OpenedDevices {
     }
 }
 
-/// Opens a device with this launch configuration; an error if it hangs.
-pub(super) fn device<D>(open: Open<D>, config: LaunchConfig) -> Result<OpenedDevice, Unavailable>
+/// Opens a device; an error if it hangs.
+pub(super) fn device<D>(open: Open<D>) -> Result<OpenedDevice, Unavailable>
 where
     D: gpu_kernels::device::Device<Buffer: Send> + Send + 'static,
 {
     open::within(open::TIME_LIMIT, move || {
-        let launcher = Launcher::<D, Note>::new(open, config)?;
+        let launcher = Launcher::<D, Note>::new(open)?;
         Ok(OpenedDevice {
             information: launcher.information().clone(),
             free: launcher.memory().ok().map(|(memory, _)| memory.free),

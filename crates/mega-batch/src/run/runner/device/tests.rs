@@ -3,7 +3,6 @@ use std::num::NonZeroUsize;
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Limits, Operand, Primitive, ProgramBuilder, Value};
 use arc_tasks::{OtherSplit, Pair, Task, builtin};
-use gpu_kernels::LaunchConfig;
 use gpu_kernels::device::{Device as _, Unavailable};
 use gpu_sched::Executor as _;
 use gpu_sched::launcher::Launcher;
@@ -50,7 +49,7 @@ fn with(found: OpenedDevices, mode: Mode, keep: bool) -> Runner {
 
 fn emulated(emulation: Emulation) -> Result<Vec<OpenedDevice>, Unavailable> {
     let open = move || open::emulated(0, &emulation);
-    device_of(Box::new(open), LaunchConfig::default()).map(|device| vec![device])
+    device_of(Box::new(open)).map(|device| vec![device])
 }
 
 /// Without a compiler for the kernels, the CPU does everything and less is tested.
@@ -192,7 +191,7 @@ fn faulty(plan: FaultPlan) -> OpenedDevice {
     let emulated = open::emulated(0, &Emulation::default()).unwrap();
     let faulty = Faulty::new(emulated, plan);
     let open = move || faulty.new_stream().map_err(|_| Unavailable::NoDevice);
-    device_of(Box::new(open), LaunchConfig::default()).unwrap()
+    device_of(Box::new(open)).unwrap()
 }
 
 #[test]
@@ -541,7 +540,7 @@ fn the_host_keeps_programs_whose_rounds_are_many_and_they_are_counted_all_the_sa
         return;
     };
     let open = Box::new(|| Err(Unavailable::NoDevice));
-    let mut launcher = Launcher::of(device, open, LaunchConfig::default());
+    let mut launcher = Launcher::of(device, open);
     let begun = launcher.begin(window).unwrap();
     let (answers, _) = launcher.finish(begun).unwrap();
     let answers = WindowAnswers::new(answers, &Stages::default());
