@@ -229,7 +229,7 @@ fn order_of_rows(a: &[u64], b: &[u64], right: u32) -> Ordering {
 }
 
 #[cfg(test)]
-pub(in crate::planes) mod testing {
+pub(crate) mod testing {
     use std::borrow::Cow;
 
     use super::*;
