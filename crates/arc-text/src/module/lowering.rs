@@ -146,6 +146,8 @@ pub(crate) struct Scope<'t> {
     /// If it is called at once and only there, so that captured variables cannot change before: whether it relies on
     /// their types.
     pub(crate) relied: Option<bool>,
+    /// Whether the captured variables have to keep their types.
+    has_relied: bool,
     /// The names that it sets, each with the first line that does; after them those of the scopes around it.
     pub(crate) sets: Sets<'t>,
     /// Whether names that it sets have no value before, as in a function.
@@ -345,8 +347,10 @@ impl<'t> Scope<'t> {
             *relied = true;
             return;
         }
-        for name in &self.captured {
-            self.frozen.entry(name).or_insert(line);
+        if !std::mem::replace(&mut self.has_relied, true) {
+            for name in &self.captured {
+                self.frozen.entry(name).or_insert(line);
+            }
         }
     }
 
@@ -404,6 +408,7 @@ impl<'t> Scope<'t> {
             late: HashMap::new(),
             assumes: 0,
             relied: None,
+            has_relied: false,
             sets: Sets::default(),
             is_function: false,
             generated: 0,
