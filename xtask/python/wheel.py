@@ -104,6 +104,11 @@ class Builder:
 
     def build_and_test(self):
         options = self.options
+        if options["log"]:
+            with open(options["log"], "w") as log:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+            return self.check(only(self.out.glob("*.whl"), f"wheel in {self.out}"))
         self.python = environment(self.folder / "build")
         tools = ["-r", self.requirements / "build.txt", *(["ziglang"] if options["zig"] else [])]
         stage("the tools that build it", install, self.python, tools)

@@ -25,9 +25,7 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         );
         cargo(root, &words(&line), &[])?;
     }
-    // The Python package has no Rust tests; `cargo xtask wheel --check` tests it.
-    let line = format!("test --profile {CHECKED} --workspace --exclude mega-batch-py");
-    cargo(root, &words(&line), &[])?;
+    cargo(root, &words(&tests()), &[])?;
     if !data {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
     }
@@ -35,6 +33,11 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         println!("tests on the emulated device: skipped: there is no C++ compiler");
     }
     Ok(())
+}
+
+/// The arguments of cargo for all tests. The Python package has no Rust tests; `cargo xtask wheel --check` tests it.
+pub(crate) fn tests() -> String {
+    format!("test --profile {CHECKED} --workspace --exclude mega-batch-py")
 }
 
 /// Whether there is a compiler that can build the kernels for the host.

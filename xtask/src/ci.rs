@@ -1,16 +1,17 @@
 //! `ci`: the checks that a change must pass before it lands.
 
 use std::ffi::OsStr;
-use std::fmt;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use std::{fmt, thread};
 
 use anyhow::{Context as _, Result};
 use walkdir::WalkDir;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::cargo::{CHECKED, cargo, test, words};
+use crate::cargo::{CHECKED, cargo, test, tests, words};
 use crate::python::{self, PYTHON};
 
 /// Runs all checks. The tests run late, so that their summary is near the end.
@@ -51,7 +52,24 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         crate::docs::run(root, true).map(is_done)
     })?;
     stages.run("kernels", || check_kernels(root, all))?;
-    stages.run("tests", || test(root).map(is_done))?;
+    stages.run("compilation of the tests", || {
+        let line = format!("{} --no-run", tests());
+        cargo(root, &words(&line), &[]).map(is_done)
+    })?;
+    // It has another build of the command than the tests, in the same place: cargo puts theirs there again.
+    let is_built = stages.run("the Python package", || crate::wheel::build(root))?;
+    thread::scope(|scope| {
+        // Tests leave cores idle where they wait.
+        let checked = is_built.then(|| scope.spawn(|| crate::wheel::check(root)));
+        stages.run("tests", || test(root).map(is_done))?;
+        stages.run(
+            "tests of the Python package, beside those",
+            || match checked {
+                Some(checked) => checked.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                None => Ok(Some("it was not built".to_owned())),
+            },
+        )
+    })?;
     stages.run("packages of the crates", || package(root, all).map(is_done))?;
     stages.run("walkthrough", || {
         let reason = match (all, python::is_there()) {
@@ -69,9 +87,6 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
         }
         Ok(Some("--all runs it, minutes of searching".to_owned()))
     })?;
-    stages.run("the Python package", || {
-        crate::wheel::check_where_possible(root)
-    })?;
     print!("{stages}");
     Ok(())
 }
@@ -81,16 +96,17 @@ pub(crate) fn run(root: &Path, all: bool) -> Result<()> {
 struct Stages(Vec<(&'static str, Duration, Option<String>)>);
 
 impl Stages {
-    /// Runs a stage, which returns the reason if it was skipped.
+    /// Runs a stage, which returns the reason if it was skipped; returns whether it was not.
     fn run(
         &mut self,
         name: &'static str,
         stage: impl FnOnce() -> Result<Option<String>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let began = Instant::now();
         let skipped = stage().with_context(|| name.to_owned())?;
+        let is_done = skipped.is_none();
         self.0.push((name, began.elapsed(), skipped));
-        Ok(())
+        Ok(is_done)
     }
 }
 

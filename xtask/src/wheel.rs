@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     all: bool,
     #[arg(skip)]
     root: PathBuf,
+    /// Where the check of a wheel that was built before writes.
+    #[arg(skip)]
+    log: Option<PathBuf>,
     /// The file for the reason if the package cannot be built here.
     #[arg(skip)]
     told: PathBuf,
@@ -51,14 +54,27 @@ pub(crate) fn run(root: &Path, arguments: Arguments) -> Result<()> {
     }
 }
 
-/// Builds and tests the wheel, or returns the reason why that is impossible here.
-pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
+/// Builds the wheel that `ci` checks, or returns the reason why that is impossible here.
+pub(crate) fn build(root: &Path) -> Result<Option<String>> {
     let arguments = Arguments {
-        check: true,
         profile: crate::cargo::CHECKED.to_owned(),
         ..Arguments::default()
     };
     build_and_test(root, arguments)
+}
+
+/// Tests the wheel that was built, or returns the reason why that is impossible here; all that the tests write comes
+/// when they end.
+pub(crate) fn check(root: &Path) -> Result<Option<String>> {
+    let log = tempfile::NamedTempFile::new()?;
+    let arguments = Arguments {
+        check: true,
+        log: Some(log.path().to_owned()),
+        ..Arguments::default()
+    };
+    let done = build_and_test(root, arguments);
+    eprint!("{}", std::fs::read_to_string(log.path())?);
+    done
 }
 
 fn build_and_test(root: &Path, mut arguments: Arguments) -> Result<Option<String>> {

@@ -25,14 +25,17 @@ pub struct Bytes {
 /// How many unwritten bytes are filled with noise; the rest are zeros, which cost nothing until they are read.
 const NOISE: usize = 1 << 16;
 
+fn make_noise(bytes: &mut [u8]) {
+    let noisy = bytes.len().min(NOISE);
+    bytes[..noisy].fill(0xa5);
+}
+
 impl Bytes {
     pub(super) fn new(length: usize) -> Self {
-        let mut new = Self {
-            bytes: vec![0; length],
-            written: vec![0; length.div_ceil(4)],
-        };
-        new.mark_unwritten();
-        new
+        let mut bytes = vec![0; length];
+        make_noise(&mut bytes);
+        let written = vec![0; length.div_ceil(4)];
+        Self { bytes, written }
     }
 
     /// These bytes, all of them written.
@@ -44,8 +47,7 @@ impl Bytes {
     /// Marks all bytes as unwritten.
     pub(super) fn mark_unwritten(&mut self) {
         self.written.fill(0);
-        let noisy = self.bytes.len().min(NOISE);
-        self.bytes[..noisy].fill(0xa5);
+        make_noise(&mut self.bytes);
     }
 
     /// Whether all of these bytes have been written: 1 to 16 bytes, aligned.
@@ -109,11 +111,15 @@ pub(super) struct Interval {
     pub(super) warp: u32,
 }
 
+/// The number of words whose histories are created together, by the first access to one of them: a launch accesses a
+/// small part of its buffers.
+const WORDS: usize = 256;
+
 /// A contiguous region of memory: shared memory, the module's variables, or a buffer.
 #[derive(Debug)]
 pub(super) struct Region {
     pub(super) content: Bytes,
-    history: Vec<AccessHistory>,
+    histories: Vec<Option<Box<[AccessHistory; WORDS]>>>,
     /// By byte, for words of which a part was accessed alone: no byte is touched by an access to its neighbour.
     histories_of_bytes: BTreeMap<usize, [AccessHistory; 4]>,
     read_only: bool,
@@ -124,11 +130,9 @@ pub(super) struct Region {
 impl Region {
     pub(super) fn new(content: Bytes, read_only: bool) -> Self {
         let length = content.bytes.len();
-        let history =
-            vec![AccessHistory::default(); if read_only { 0 } else { length.div_ceil(4) }];
         Self {
             content,
-            history,
+            histories: vec![None; length.div_ceil(4 * WORDS)],
             histories_of_bytes: BTreeMap::new(),
             read_only,
             allowed: (0, length),
@@ -138,7 +142,7 @@ impl Region {
     /// Resets it for a new block: nothing has been written.
     pub(super) fn mark_unwritten(&mut self) {
         self.content.mark_unwritten();
-        self.history.fill(AccessHistory::default());
+        self.histories.fill(None);
         self.histories_of_bytes.clear();
     }
 
@@ -150,7 +154,9 @@ impl Region {
         mut record: impl FnMut(&mut AccessHistory) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
         for word in at / 4..(at + length).div_ceil(4) {
-            let of_word = &mut self.history[word];
+            let of_words = self.histories[word / WORDS]
+                .get_or_insert_with(|| Box::new([AccessHistory::default(); WORDS]));
+            let of_word = &mut of_words[word % WORDS];
             if length < 4 {
                 let of_bytes = self.histories_of_bytes.entry(word).or_insert([*of_word; 4]);
                 of_bytes[at % 4..][..length]

@@ -87,7 +87,10 @@ fn results_come_in_order_whatever_the_mode_and_the_workers() {
         pipeline("solve_c", &[Primitive::Height, Primitive::Height]),
         omega(),
     ];
-    let batch = Batch::all_pairs(&programs, &tasks);
+    // On many pairs it takes long to reach a limit.
+    let all = Batch::all_pairs(&programs, &tasks);
+    let jobs = all.jobs().filter(|job| (job.program, job.task) != (3, 0));
+    let batch = Batch::listed(&programs, &tasks, jobs.collect()).unwrap();
     let expected = run(&batch, &options(Mode::Sequential, 5)).unwrap();
     assert_eq!(expected.summary.workers, 1);
     let jobs: Vec<_> = expected.results.iter().map(|result| result.job).collect();
