@@ -87,9 +87,10 @@ impl Compiler {
     ) -> std::result::Result<Compiled, String> {
         let form = self.form.specialise(program);
         let form = form.map_err(|error| error.reason.to_string())?;
-        let compiled = match with_verdict {
-            true => self.steps.compile_with_verdict(&form),
-            false => self.steps.compile(&form),
+        let compiled = if with_verdict {
+            self.steps.compile_with_verdict(&form)
+        } else {
+            self.steps.compile(&form)
         };
         compiled.map_err(|error| error.reason)
     }

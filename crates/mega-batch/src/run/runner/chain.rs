@@ -348,8 +348,8 @@ mod tests {
                     ..Limits::default()
                 };
                 let options = Options {
-                    keep_outputs,
                     limits,
+                    keep_outputs,
                     ..Options::default()
                 };
                 let mut chain = Chain::new(&options.limits);
