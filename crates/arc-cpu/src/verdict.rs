@@ -83,8 +83,8 @@ impl Verdict {
 }
 
 impl Machine {
-    /// Whether the output is known to be another grid than `expected` without computing it. Steps that cannot fail in
-    /// Python are left out, so they reach no limit.
+    /// Whether the output is known to be another grid than `expected` without computing it. If it would be, the error is
+    /// that of the steps that may fail in Python, or their limit; the others are left out, so they reach none.
     pub fn is_excluded(
         &mut self,
         verdict: &Verdict,
