@@ -374,7 +374,8 @@ impl Lowering {
         self.set_type(instruction.id, instruction.ty.clone());
         let to = instruction.id;
         let ty = &instruction.ty;
-        if *ty == Type::Never && instruction.op != Op::Absent && instruction.regions.is_empty() {
+        let is_known = matches!(instruction.op, Op::Absent | Op::Fail(..));
+        if *ty == Type::Never && !is_known && instruction.regions.is_empty() {
             // It fails, or its value has a type that is not known here.
             self.push_to(steps, to.0, &basics::UNTYPED, |_| ());
             return Ok(());
@@ -444,6 +445,10 @@ impl Lowering {
             // The reference may accept an argument of another type than its signature says.
             Op::Fail(_, ErrorKind::Type { .. }) => {
                 self.push_to(steps, to.0, &basics::UNTYPED, |_| ());
+                Ok(())
+            }
+            Op::Fail(_, ErrorKind::Empty) => {
+                self.push_to(steps, to.0, &basics::EMPTY, |_| ());
                 Ok(())
             }
             Op::Fail(..) => {

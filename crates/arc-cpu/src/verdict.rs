@@ -186,6 +186,41 @@ mod tests {
         );
     }
 
+    /// Of what may fail only the cause is left, whichever element of a set it comes from.
+    #[test]
+    fn what_is_not_used_is_not_computed() {
+        let loops = "x1 = objects(I, T, F, T)\n    x2 = lbind(colorfilter, x1)\n    x3 = chain(first, x2, size)\n    x4 = fork(recolor, color, x3)\n    x5 = mapply(x4, x1)\n    O = paint(I, x5)";
+        let wrong = [[4, 4, 4]];
+        for (steps, without) in [
+            (
+                "x1 = argmax(objects(I, T, F, T), size)\n    O = fill(I, 3, x1)",
+                &["argmax", "size"][..],
+            ),
+            (
+                "x1 = order(objects(I, T, F, T), size)\n    x2 = first(x1)\n    O = fill(I, 3, x2)",
+                &["recolor"],
+            ),
+            (
+                "x1 = objects(I, T, F, T)\n    x2 = first(remove(first(x1), x1))\n    O = fill(I, 3, x2)",
+                &["fill"],
+            ),
+            (loops, &["recolor", "mapply", "paint"]),
+        ] {
+            let (_, verdict) = verdict(steps);
+            let text = verdict.unwrap().possible.failing.to_string();
+            let calls = |name: &&&str| text.contains(&format!("= {name}("));
+            assert_eq!(without.iter().find(calls), None, "{text}");
+            let mut said = std::collections::HashSet::new();
+            for input in [[0, 0, 0], [0, 0, 1], [1, 0, 2], [1, 1, 0], [1, 2, 3]] {
+                said.insert(says(steps, &[input], &wrong).map_err(|it| it.to_string()));
+            }
+            assert!(
+                said.contains(&Err(ErrorKind::Empty.to_string())),
+                "{said:?}"
+            );
+        }
+    }
+
     #[test]
     fn a_limit_of_what_is_left_out_is_none() {
         let steps =

@@ -17,8 +17,9 @@ pub(super) fn write(words: &mut Vec<u32>, value: &Value) {
         Value::Grid(grid) => write_rows(words, grid),
         Value::Tuple(elements) => write_all(words, 5, elements.as_slice(), write),
         Value::Set(_) | Value::Indices(_) | Value::Object(_) => {
-            let elements = value.as_container().into_iter().flat_map(Container::iter);
-            words.extend_from_slice(&[6, elements.clone().count() as u32]);
+            let container = value.as_container();
+            words.extend_from_slice(&[6, container.map_or(0, Container::len) as u32]);
+            let elements = container.into_iter().flat_map(Container::iter);
             elements.for_each(|element| write(words, &element));
         }
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => {

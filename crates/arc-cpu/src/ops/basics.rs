@@ -23,6 +23,9 @@ kernels! {
     /// The reference fails here.
     FAILS |_, _, _| { Err(BailOut::Fails) }
 
+    /// The reference fails here for want of an element.
+    EMPTY |_, _, _| { Err(BailOut::Empty) }
+
     /// A value without a type here: only the reference can tell whether the call fails.
     UNTYPED |_, _, _| { Err(BailOut::Type) }
 

@@ -1,5 +1,7 @@
 //! Sets and counts of small integers, which have a bit each.
 
+use arc_dsl::hash;
+
 use crate::slot::Slot;
 
 /// How many integers have a bit: -32 to 31.
@@ -17,8 +19,8 @@ fn integer(place: u32) -> Slot {
     Slot(i64::from(place) - COUNT as i64 / 2)
 }
 
-/// The integer that a list has most often, or least often. `None` if the list is empty, an integer has no bit, or
-/// several integers are equally common.
+/// The integer that a list has most often, or least often; of several, the first in Python's set of them. `None` if the
+/// list is empty or an integer has no bit.
 #[inline(always)]
 pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
     let mut counts = [0u32; COUNT];
@@ -49,7 +51,23 @@ pub(super) fn common(list: &[Slot], most: bool) -> Option<Slot> {
             best
         };
     }
-    (!tied).then(|| integer(best))
+    if tied {
+        let is_best = |slot: Slot| counts[place(slot) & (COUNT - 1)] == counts[best as usize];
+        return first_of_set(list, is_best);
+    }
+    Some(integer(best))
+}
+
+/// The first that is wanted in Python's set of these integers, which have a bit each.
+#[cold]
+#[inline(never)]
+fn first_of_set(list: &[Slot], is_wanted: impl Fn(Slot) -> bool) -> Option<Slot> {
+    let mut all = Vec::new();
+    distinct(list, &mut all);
+    let hashes: Vec<u64> = all.iter().map(|slot| hash::integer(slot.int())).collect();
+    hash::in_order(&hashes)
+        .map(|at| all[at])
+        .find(|slot| is_wanted(*slot))
 }
 
 /// Pushes the integers that did not occur before; returns whether all have a bit.
@@ -74,16 +92,33 @@ pub(super) fn distinct(list: &[Slot], stack: &mut Vec<Slot>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use arc_dsl::Value;
 
     fn ints(all: &[i32]) -> Vec<Slot> {
         all.iter().map(|&n| Slot::of_int(n)).collect()
     }
 
     #[test]
-    fn which_of_several_is_the_most_common_is_not_told() {
-        let list = ints(&[3, -1, 3, -1, 7, -32, 31, 7]);
-        assert_eq!(common(&list, true), None);
-        assert_eq!(common(&list, false), None);
+    fn of_several_the_first_of_the_set_is_the_most_common() {
+        for list in [
+            &[3, -1, 3, -1, 7, -32, 31, 7][..],
+            &[8, 1, 0, 9],
+            &[9, 1, 8, 0],
+            &[1, 8, 16, 24, 0],
+            &[-2, -1, -2, -1, 6],
+            &[6, -1, -2, -1, -2],
+            &[2, 2, 10, 10, 18],
+        ] {
+            for most in [true, false] {
+                let values: Vec<Value> = list.iter().map(|n| Value::Int(*n)).collect();
+                let found = Value::commonest(&values, most).and_then(|it| it.as_int());
+                assert_eq!(
+                    common(&ints(list), most),
+                    found.map(Slot::of_int),
+                    "{list:?}"
+                );
+            }
+        }
         let list = ints(&[3, -1, 3, -1, 3, -32]);
         assert_eq!(common(&list, true), Some(Slot::of_int(3)));
         assert_eq!(common(&list, false), Some(Slot::of_int(-32)));

@@ -280,6 +280,13 @@ impl Runs {
     }
 }
 
+/// The indices of elements with these hashes, all different, in the order of a set to which they were added one by one.
+pub fn in_order(hashes: &[u64]) -> impl Iterator<Item = usize> {
+    let table = Table::of(0..hashes.len() as u32, hashes);
+    let slots = table.slots.into_iter().filter(|slot| *slot < REMOVED);
+    slots.map(|element| element as usize)
+}
+
 /// What is known of the order of a set to which elements with these hashes, all different, were added one by one, in
 /// whatever order, or of the copy of such a set: for each of them the first and the last slot at which the run of slots
 /// may begin in which it lies. One element is before another if its last such slot is before the other's first.

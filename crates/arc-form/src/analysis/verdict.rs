@@ -4,9 +4,10 @@
 //! Failing means what Python raises. A limit of ours is none: whatever reaches one has no output of another size or of
 //! other colours without it.
 
-use arc_dsl::{Primitive, Value};
-use arc_isa::rules::surely_accepts;
+use arc_dsl::{ErrorKind, Primitive, Value};
+use arc_isa::rules::{Typing, surely_accepts};
 
+use crate::verify::typing;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 
 /// What the output of a form may be.
@@ -37,9 +38,8 @@ pub struct Colours {
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    /// Whether it has elements, and whether each of these has. A grid that has some has cells.
-    some: bool,
-    each: bool,
+    /// Bit 0: whether it has elements; bit 1: whether each of these has, and so on. A grid that has some has cells.
+    filled: u8,
     size: Option<Size>,
     /// Which integers outside locations it may have.
     colours: Option<Colours>,
@@ -47,8 +47,7 @@ struct Seen {
 }
 
 const INPUT: Seen = Seen {
-    some: true,
-    each: true,
+    filled: 0b11,
     size: Some([[1, 0, 0], [0, 1, 0]]),
     colours: Some(Colours {
         constant: 0,
@@ -67,53 +66,249 @@ impl Possible {
         let mut pass = Pass {
             seen: vec![Seen::default(); ids],
             types: vec![&Type::Never; ids],
+            fails: vec![false; ids],
         };
-        pass.types[Id::INPUT.index()] = &Type::Grid;
-        pass.seen[Id::INPUT.index()] = INPUT;
-        let body = &form.body.instructions;
-        let fails: Vec<bool> = body.iter().map(|it| !pass.instruction(it)).collect();
-        let of = pass.operand(&form.body.result);
+        let (_, of, _) = pass.region(&form.body, &[INPUT]);
         if of.size.is_none() && of.colours.is_none() {
             return None;
         }
-        let mut live = vec![false; ids];
-        let mut failing: Vec<Instruction> = Vec::new();
-        for (instruction, fails) in body.iter().zip(fails).rev() {
-            if fails || live[instruction.id.index()] {
-                mark(instruction, &mut live);
-                failing.push(instruction.clone());
-            }
-        }
-        failing.reverse();
+        let mut failing = Failing {
+            pass: &pass,
+            used: vec![false; ids],
+            ids: form.ids,
+        };
+        let body = failing.region(&form.body);
         Some(Self {
             size: of.size,
             colours: of.colours,
             painted: of.painted,
             failing: Form {
                 name: form.name.clone(),
-                body: Region {
-                    parameters: form.body.parameters.clone(),
-                    instructions: failing,
-                    result: Operand::Constant(Value::Int(0)),
-                    calls: 0,
-                },
-                ids: form.ids,
+                body,
+                ids: failing.ids,
             },
         })
     }
 }
 
-/// Marks what an instruction uses.
-fn mark(instruction: &Instruction, live: &mut [bool]) {
-    let results = instruction.regions.iter().map(|region| &region.result);
-    for operand in instruction.arguments.iter().chain(results) {
-        if let Operand::Id(id) = operand {
-            live[id.index()] = true;
+/// Keeps what may fail, and of that as little as fails alike.
+struct Failing<'p> {
+    pass: &'p Pass<'p>,
+    used: Vec<bool>,
+    ids: u32,
+}
+
+impl Failing<'_> {
+    /// What may fail of a region, without a result.
+    fn region(&mut self, region: &Region) -> Region {
+        let mut instructions = Vec::new();
+        for instruction in region.instructions.iter().rev() {
+            let from = instructions.len();
+            if self.used[instruction.id.index()] {
+                instructions.push(instruction.clone());
+            } else if !self.pass.fails[instruction.id.index()] {
+                continue;
+            } else if let Some((flag, error)) = self.flag(instruction) {
+                instructions.extend([self.unless(&flag, error), flag]);
+            } else {
+                instructions.push(self.without_result(instruction));
+            }
+            instructions[from..].iter().for_each(|it| self.mark(it));
+        }
+        instructions.reverse();
+        Region {
+            parameters: region.parameters.clone(),
+            ..self::region(instructions)
         }
     }
-    for region in &instruction.regions {
-        region.instructions.iter().for_each(|it| mark(it, live));
+
+    /// Marks what an instruction uses.
+    fn mark(&mut self, instruction: &Instruction) {
+        let results = instruction.regions.iter().map(|region| &region.result);
+        for operand in instruction.arguments.iter().chain(results) {
+            if let Operand::Id(id) = operand
+                && let Some(used) = self.used.get_mut(id.index())
+            {
+                *used = true;
+            }
+        }
+        for region in &instruction.regions {
+            region.instructions.iter().for_each(|it| self.mark(it));
+        }
     }
+
+    /// What fails if the flag is false.
+    fn unless(&mut self, flag: &Instruction, error: Instruction) -> Instruction {
+        Instruction {
+            id: self.id(),
+            ty: Type::Int,
+            op: Op::If,
+            arguments: vec![Operand::Id(flag.id)],
+            regions: vec![region(Vec::new()), region(vec![error])],
+            ..flag.clone()
+        }
+    }
+
+    /// Whether an instruction does not fail, and its error if it does, where that is the same whichever element of a set
+    /// fails first: only for want of an element in one place.
+    fn flag(&mut self, instruction: &Instruction) -> Option<(Instruction, Instruction)> {
+        use Primitive as P;
+        let Op::Call(primitive) = self.op_without_result(instruction)? else {
+            return None;
+        };
+        let [container] = &instruction.arguments[..] else {
+            return None;
+        };
+        let body = instruction.regions.first();
+        let within = body.into_iter().flat_map(|it| &it.instructions);
+        let mut within = within.filter(|it| self.pass.fails[it.id.index()]);
+        let (within, others) = (within.next(), within.count());
+        let truth = |is_true| Operand::Constant(Value::Bool(is_true));
+        let (op, each, none, error) = match (primitive, within) {
+            (P::Apply, Some(within)) if others == 0 => {
+                let (flag, error) = self.flag(within)?;
+                self.mark(&flag);
+                let before = body?
+                    .instructions
+                    .iter()
+                    .take_while(|it| it.id != within.id);
+                let mut instructions = vec![flag];
+                for it in before.collect::<Vec<_>>().into_iter().rev() {
+                    if self.used[it.id.index()] {
+                        self.mark(it);
+                        instructions.push(it.clone());
+                    }
+                }
+                let result = Operand::Id(instructions[0].id);
+                instructions.reverse();
+                let each = Region {
+                    parameters: body?.parameters.clone(),
+                    result,
+                    ..region(instructions)
+                };
+                (P::Valmin, each, true, error)
+            }
+            (P::Apply | P::Papply | P::Prapply | P::Valmax | P::Valmin, _) | (_, Some(_)) => {
+                return None;
+            }
+            _ => {
+                let ty = self.pass.ty(container);
+                let element = ty.element().filter(|_| ty != Type::Grid)?;
+                let each = Region {
+                    parameters: vec![(self.id(), element)],
+                    result: truth(true),
+                    ..region(Vec::new())
+                };
+                let error = Instruction {
+                    id: self.id(),
+                    ty: Type::Never,
+                    checked: false,
+                    op: Op::Fail(Some(primitive), ErrorKind::Empty),
+                    arguments: Vec::new(),
+                    regions: Vec::new(),
+                    line: instruction.line,
+                };
+                (P::Valmax, each, false, error)
+            }
+        };
+        let none = Region {
+            result: truth(none),
+            ..region(Vec::new())
+        };
+        let flag = Instruction {
+            id: self.id(),
+            ty: Type::Bool,
+            checked: false,
+            op: Op::Call(op),
+            arguments: instruction.arguments.clone(),
+            regions: vec![each, none],
+            line: instruction.line,
+        };
+        Some((flag, error))
+    }
+
+    /// An instruction that fails when this one does. Of a loop only what may fail is left, where that does not depend on
+    /// the results of its body.
+    fn without_result(&mut self, instruction: &Instruction) -> Instruction {
+        let Some(op) = self.op_without_result(instruction) else {
+            return instruction.clone();
+        };
+        let regions = instruction.regions.iter();
+        let regions: Vec<_> = regions.map(|it| self.region(it)).collect();
+        let none = vec![Type::Int; regions.len()];
+        let arguments = instruction.arguments.iter();
+        let arguments: Vec<_> = arguments.map(|it| self.pass.ty(it)).collect();
+        match typing(op, &arguments, &regions, &none) {
+            Ok(Typing { ty, checked: false }) => Instruction {
+                ty,
+                checked: false,
+                op,
+                regions,
+                ..instruction.clone()
+            },
+            _ => instruction.clone(),
+        }
+    }
+
+    fn op_without_result(&self, instruction: &Instruction) -> Option<Op> {
+        use Primitive as P;
+        let Op::Call(primitive) = instruction.op else {
+            let is_choice = matches!(instruction.op, Op::If | Op::Choose);
+            return is_choice.then_some(instruction.op);
+        };
+        let types = self.pass.types_of(instruction);
+        let results = instruction.regions.iter();
+        let results: Vec<_> = results.map(|it| self.pass.ty(&it.result)).collect();
+        let have_order = || results.iter().all(has_order);
+        let are_containers = |ty: Option<&Type>| ty.is_some_and(|it| it.container().is_some());
+        let op = match primitive {
+            P::Apply
+            | P::Papply
+            | P::Prapply
+            | P::First
+            | P::Last
+            | P::Mostcommon
+            | P::Leastcommon => primitive,
+            P::Sfilter => P::Apply,
+            P::Mapply if are_containers(results.first()) => P::Apply,
+            P::Mpapply if are_containers(results.first()) => P::Papply,
+            P::Mfilter if are_containers(types[0].element().as_ref()) => P::Apply,
+            P::Order if have_order() => P::Apply,
+            P::Argmax | P::Argmin | P::Valmax | P::Valmin if have_order() => primitive,
+            _ => return None,
+        };
+        accepts(primitive, &types).then_some(Op::Call(op))
+    }
+
+    fn id(&mut self) -> Id {
+        self.ids += 1;
+        Id(self.ids - 1)
+    }
+}
+
+/// A region of these instructions without parameters and result.
+fn region(instructions: Vec<Instruction>) -> Region {
+    Region {
+        parameters: Vec::new(),
+        instructions,
+        result: Operand::Constant(Value::Int(0)),
+        calls: 0,
+    }
+}
+
+/// Whether the primitive accepts arguments of these types, all but its function.
+fn accepts(primitive: Primitive, types: &[Type]) -> bool {
+    let signatures = primitive.parameters().iter().enumerate();
+    let mut signatures = signatures.filter(|(at, _)| Some(*at) != primitive.loop_function());
+    types.iter().all(|ty| {
+        let signature = signatures.next();
+        signature.is_some_and(|(_, (_, signature))| surely_accepts(*signature, ty))
+    })
+}
+
+/// Whether keys of this type can be compared.
+fn has_order(key: &Type) -> bool {
+    matches!(key, Type::Int | Type::Bool | Type::Pair)
 }
 
 impl Colours {
@@ -143,6 +338,23 @@ fn has_elements(value: &Value) -> bool {
     }
 }
 
+/// What its type says of the elements that it has, see [`Seen::filled`].
+fn filled_by_type(ty: &Type) -> u8 {
+    match ty {
+        Type::Pair | Type::Cell => 0b1,
+        Type::Indices | Type::Object | Type::Patch => 0b10,
+        Type::Set(element) | Type::Tuple(element) => filled_by_type(element) << 1,
+        Type::Fixed(items) if !items.is_empty() => {
+            let each = items
+                .iter()
+                .map(filled_by_type)
+                .fold(u8::MAX, |all, it| all & it);
+            each << 1 | 1
+        }
+        _ => 0,
+    }
+}
+
 /// Whether its integers may be those of locations.
 fn has_locations(ty: &Type) -> bool {
     match ty {
@@ -157,9 +369,14 @@ impl Seen {
     /// Nothing but whether it has elements.
     fn if_some(some: bool) -> Self {
         Self {
-            some,
+            filled: u8::from(some),
             ..Self::default()
         }
+    }
+
+    /// Whether it has elements.
+    fn some(self) -> bool {
+        self.filled & 1 != 0
     }
 
     /// The same elements or cells, or some of them, elsewhere.
@@ -177,27 +394,38 @@ impl Seen {
     }
 
     /// The same elsewhere, of which this is known.
-    fn having(self, some: bool, each: bool) -> Self {
+    fn filled(self, filled: u8) -> Self {
         Self {
-            some,
-            each,
+            filled,
             ..self.rearranged()
         }
     }
 
     /// Some of its elements, if any.
     fn part(self) -> Self {
-        self.having(false, self.each)
+        self.filled(self.filled & !1)
     }
 
     /// One of its elements.
     fn element(self) -> Self {
-        self.having(self.each, false)
+        self.filled(self.filled >> 1)
+    }
+
+    /// A container of such, which has some or may be empty.
+    fn wrapped(self, some: bool) -> Self {
+        self.filled(self.filled << 1 | u8::from(some))
     }
 
     /// The elements of its elements.
     fn merged(self) -> Self {
-        self.having(self.some && self.each, false)
+        self.filled(self.filled >> 1 & (self.filled | !1))
+    }
+
+    /// The pairs of an element of each.
+    fn paired(self, other: Self) -> Self {
+        let filled = self.filled & other.filled;
+        self.and(other)
+            .filled((filled & !1) << 1 | 0b10 | filled & 1)
     }
 
     fn coloured(self, colours: Option<Colours>) -> Self {
@@ -215,8 +443,7 @@ impl Seen {
 
     fn sized(self, size: Option<Size>) -> Self {
         Self {
-            some: self.some || size.is_some(),
-            each: self.each || size.is_some(),
+            filled: if size.is_some() { 0b11 } else { self.filled },
             size,
             ..self.rearranged()
         }
@@ -225,8 +452,7 @@ impl Seen {
     /// The elements of both.
     fn and(self, other: Self) -> Self {
         Self {
-            some: self.some || other.some,
-            each: self.each && other.each,
+            filled: self.filled & other.filled | (self.filled | other.filled) & 1,
             colours: both(self.colours, other.colours),
             ..Self::default()
         }
@@ -235,7 +461,7 @@ impl Seen {
     /// Either of them.
     fn or(self, other: Self) -> Self {
         Self {
-            some: self.some && other.some,
+            filled: self.filled & other.filled,
             size: self.size.filter(|_| self.size == other.size),
             painted: both(self.painted, other.painted),
             ..self.and(other)
@@ -246,6 +472,8 @@ impl Seen {
 struct Pass<'f> {
     seen: Vec<Seen>,
     types: Vec<&'f Type>,
+    /// Whether it may fail.
+    fails: Vec<bool>,
 }
 
 impl<'f> Pass<'f> {
@@ -264,11 +492,40 @@ impl<'f> Pass<'f> {
         Seen::if_some(has_elements(value)).coloured(colours)
     }
 
+    /// The type of an operand. A corner of what has elements is a pair.
     fn ty(&self, operand: &Operand) -> Type {
         match operand {
-            Operand::Id(id) => self.types[id.index()].clone(),
+            Operand::Id(id) => match self.types[id.index()] {
+                Type::MaybePair if self.seen[id.index()].some() => Type::Pair,
+                ty => ty.clone(),
+            },
             Operand::Constant(value) => value.value_type().unwrap_or_default(),
         }
+    }
+
+    /// The types of the arguments. What paints takes tuples as sets.
+    fn types_of(&self, instruction: &Instruction) -> Vec<Type> {
+        use Primitive as P;
+        let paints = matches!(
+            instruction.op,
+            Op::Call(P::Fill | P::Underfill | P::Paint | P::Underpaint | P::Cover)
+        );
+        let arguments = instruction.arguments.iter();
+        let ty = |operand| match self.ty(operand) {
+            Type::Tuple(element) if paints && *element == Type::Cell => Type::Object,
+            Type::Tuple(element) if paints && *element == Type::Pair => Type::Indices,
+            ty => ty,
+        };
+        arguments.map(ty).collect()
+    }
+
+    /// Whether its value may be of another type than its own.
+    fn is_checked(&self, instruction: &Instruction) -> bool {
+        let regions = &instruction.regions;
+        let results: Vec<_> = regions.iter().map(|it| self.ty(&it.result)).collect();
+        let types = self.types_of(instruction);
+        instruction.checked
+            && !typing(instruction.op, &types, regions, &results).is_ok_and(|it| !it.checked)
     }
 
     /// What is known of the result of a region, whose parameters these are, and its type; whether nothing in it fails.
@@ -291,7 +548,7 @@ impl<'f> Pass<'f> {
         if has_locations(ty) {
             seen.colours = None;
         }
-        seen.some |= ty.items().is_some_and(|items| !items.is_empty());
+        seen.filled |= filled_by_type(ty);
         (self.seen[id.index()], self.types[id.index()]) = (seen, ty);
     }
 
@@ -308,7 +565,8 @@ impl<'f> Pass<'f> {
                     // The body only runs for an element.
                     for operand in &instruction.arguments {
                         if let Operand::Id(id) = operand {
-                            self.seen[id.index()].some |= *self.types[id.index()] != Type::Grid;
+                            let is_grid = *self.types[id.index()] == Type::Grid;
+                            self.seen[id.index()].filled |= u8::from(!is_grid);
                         }
                     }
                     let elements: Vec<_> = arguments.iter().map(|it| it.element()).collect();
@@ -322,16 +580,7 @@ impl<'f> Pass<'f> {
                 });
                 let mut others = instruction.regions.iter().skip(1);
                 let others = others.all(|region| self.region(region, &[]).0);
-                let types: Vec<_> = instruction.arguments.iter().map(|it| self.ty(it)).collect();
-                let mut signatures = primitive.parameters().iter().enumerate();
-                let of_function = primitive.loop_function();
-                let mut signatures = signatures
-                    .by_ref()
-                    .filter(|(at, _)| Some(*at) != of_function);
-                let are_accepted = types.iter().all(|ty| {
-                    let signature = signatures.next();
-                    signature.is_some_and(|(_, (_, signature))| surely_accepts(*signature, ty))
-                });
+                let types = self.types_of(instruction);
                 let call = Call {
                     instruction,
                     types: &types,
@@ -340,7 +589,7 @@ impl<'f> Pass<'f> {
                     others,
                 };
                 let (is_total, seen) = call.seen(primitive);
-                (is_total && are_accepted, seen)
+                (is_total && accepts(primitive, &types), seen)
             }
             Op::Tuple | Op::Set => {
                 let all = arguments
@@ -348,7 +597,7 @@ impl<'f> Pass<'f> {
                     .copied()
                     .reduce(Seen::or)
                     .unwrap_or_default();
-                (true, all.having(!arguments.is_empty(), all.some))
+                (true, all.wrapped(!arguments.is_empty()))
             }
             Op::Item(_) => (true, arguments[0].element()),
             Op::Absent => (true, Seen::default()),
@@ -370,7 +619,9 @@ impl<'f> Pass<'f> {
         };
         self.define(instruction.id, &instruction.ty, seen);
         // Of a known size it is a grid.
-        is_total && (!instruction.checked || seen.size.is_some())
+        let fails = !is_total || seen.size.is_none() && self.is_checked(instruction);
+        self.fails[instruction.id.index()] = fails;
+        !fails
     }
 }
 
@@ -411,7 +662,8 @@ impl Call<'_> {
             Some((runs, seen, ty)) => (*runs, *seen, ty),
             None => (true, unknown, &Type::Never),
         };
-        let has_order = matches!(key, Type::Int | Type::Bool | Type::Pair);
+        let are_some = self.arguments.iter().all(|it| it.some());
+        let has_order = has_order(key);
         let is_grid = self.types.first() == Some(&Type::Grid);
         let scaled = |rows: Option<u32>, columns: Option<u32>| {
             let [height, width] = a.size?;
@@ -420,9 +672,9 @@ impl Call<'_> {
         };
         let sum = |[i, j]: [[u32; 3]; 2]| [0, 1, 2].map(|at| i[at].saturating_add(j[at]));
         match primitive {
-            P::Fill | P::Underfill | P::Paint | P::Underpaint => (a.some, a.with(b.colours)),
-            P::Cover => (a.some, a.with(a.colours)),
-            P::Move => (a.some, a.with(both(a.colours, b.colours))),
+            P::Fill | P::Underfill | P::Paint | P::Underpaint => (a.some(), a.with(b.colours)),
+            P::Cover => (a.some(), a.with(a.colours)),
+            P::Move => (a.some(), a.with(both(a.colours, b.colours))),
             P::Replace => (true, a.with(c.colours)),
             P::Switch => (true, a.with(both(b.colours, c.colours))),
             P::Canvas => match self.instruction.arguments.get(1) {
@@ -438,11 +690,11 @@ impl Call<'_> {
             P::Dmirror | P::Cmirror | P::Rot90 | P::Rot270 if is_grid => {
                 (true, a.sized(a.size.map(|[height, width]| [width, height])))
             }
-            P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror => (a.some, a.rearranged()),
+            P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror => (a.some(), a.rearranged()),
             P::Hupscale => (true, a.of_colours().sized(scaled(Some(1), self.count(1)))),
             P::Vupscale => (true, a.of_colours().sized(scaled(self.count(1), Some(1)))),
             P::Upscale if is_grid => (
-                a.some,
+                a.some(),
                 a.of_colours().sized(scaled(self.count(1), self.count(1))),
             ),
             P::Hconcat | P::Vconcat => {
@@ -467,25 +719,34 @@ impl Call<'_> {
             | P::Delta => (true, a.of_colours()),
             P::Upscale => (
                 true,
-                Seen::if_some(a.some && self.count(1).is_some()).coloured(a.colours),
+                Seen::if_some(a.some() && self.count(1).is_some()).coloured(a.colours),
             ),
-            P::Subgrid => (a.some, b.of_colours()),
-            P::Hsplit | P::Vsplit => (a.some && self.count(1).is_some(), a.of_colours()),
+            P::Subgrid => (a.some(), b.of_colours()),
+            P::Hsplit | P::Vsplit => {
+                let some = self.count(1).is_some();
+                (a.some() && some, Seen::if_some(some).coloured(a.colours))
+            }
             P::Cellwise => (
                 false,
                 unknown.coloured(both(both(a.colours, b.colours), c.colours)),
             ),
             P::Downscale => (false, a.of_colours()),
-            P::Objects | P::Fgpartition | P::Frontiers => (a.some, a.having(false, true)),
-            P::Partition => (true, a.having(a.some, true)),
-            P::Asobject | P::Palette => (true, Seen::if_some(a.some).coloured(a.colours)),
-            P::Toobject => (b.some, b.of_colours()),
-            P::Mostcolor | P::Leastcolor => (a.some, a.of_colours()),
+            P::Objects
+                if self.instruction.arguments.get(3)
+                    == Some(&Operand::Constant(Value::Bool(false))) =>
+            {
+                (a.some(), a.filled(0b11))
+            }
+            P::Objects | P::Fgpartition | P::Frontiers => (a.some(), a.filled(0b10)),
+            P::Partition => (true, a.filled(0b10 | a.filled & 1)),
+            P::Asobject | P::Palette => (true, Seen::if_some(a.some()).coloured(a.colours)),
+            P::Toobject => (b.some(), b.of_colours()),
+            P::Mostcolor | P::Leastcolor => (a.some(), a.of_colours()),
             P::Color => (
-                a.some && self.types[0].element() == Some(Type::Cell),
+                a.some() && self.types[0].element() == Some(Type::Cell),
                 a.of_colours(),
             ),
-            P::Square => (a.some || !is_grid, unknown),
+            P::Square => (a.some() || !is_grid, unknown),
             P::Center
             | P::Uppermost
             | P::Lowermost
@@ -493,48 +754,48 @@ impl Call<'_> {
             | P::Rightmost
             | P::Inbox
             | P::Index
-            | P::Occurrences => (a.some, unknown),
-            P::Outbox => (a.some, Seen::if_some(true)),
+            | P::Occurrences => (a.some(), unknown),
+            P::Outbox => (a.some(), Seen::if_some(true)),
             P::Position | P::Manhattan | P::Adjacent | P::Gravitate | P::Bordering => {
-                (a.some && b.some, unknown)
+                (a.some() && b.some(), unknown)
             }
-            P::First | P::Last | P::Mostcommon | P::Leastcommon => (a.some, a.element()),
-            P::Argmax | P::Argmin => (a.some && has_order && runs, a.element()),
+            P::First | P::Last | P::Mostcommon | P::Leastcommon => (a.some(), a.element()),
+            P::Argmax | P::Argmin => (a.some() && has_order && runs, a.element()),
             P::Extract | P::Other => (false, a.element()),
-            P::Valmax | P::Valmin => (has_order && runs && (a.some || self.others), unknown),
+            P::Valmax | P::Valmin => (has_order && runs && (a.some() || self.others), unknown),
             P::Order => (has_order && runs, a.rearranged()),
             P::Colorfilter => {
                 let are_objects = self.types[0].element() == Some(Type::Object);
-                (a.each && are_objects, a.part())
+                (a.filled & 0b10 != 0 && are_objects, a.part())
             }
             P::Sizefilter => (self.holds_containers(), a.part()),
             P::Merge => (self.holds_containers(), a.merged()),
             P::Mfilter => (runs && self.holds_containers(), a.of_colours()),
             P::Sfilter => (runs, a.part()),
-            P::Apply | P::Papply | P::Prapply => {
-                let some = primitive == P::Apply && a.some;
-                (runs, body.having(some, body.some))
-            }
-            P::Mapply | P::Mpapply => {
-                let some = primitive == P::Mapply && a.some && body.some;
-                (
-                    runs && key.container().is_some(),
-                    body.having(some, body.each),
-                )
-            }
+            P::Apply | P::Papply | P::Prapply => (runs, body.wrapped(are_some)),
+            P::Mapply | P::Mpapply => (
+                runs && key.container().is_some(),
+                body.wrapped(are_some).merged(),
+            ),
             P::Difference | P::Intersection => (true, a.part()),
             P::Remove => (true, b.part()),
             P::Dedupe | P::Totuple | P::Normalize | P::Shift => (true, a.rearranged()),
             P::Combine => (true, a.and(b)),
-            P::Initset => (true, a.having(true, a.some)),
-            P::Insert => (true, a.having(true, a.some).and(b)),
-            P::Repeat => (true, a.having(self.count(1).is_some(), a.some)),
+            P::Initset => (true, a.wrapped(true)),
+            P::Insert => (true, a.wrapped(true).and(b)),
+            P::Repeat => (true, a.wrapped(self.count(1).is_some())),
             P::Branch => (true, b.or(c)),
-            P::Product => (true, a.and(b).having(a.some && b.some, true)),
-            P::Recolor => (true, Seen::if_some(b.some).coloured(a.colours)),
-            P::Asindices | P::Toindices | P::Backdrop | P::Corners | P::Box => {
-                (true, Seen::if_some(a.some))
-            }
+            P::Product | P::Pair => (true, a.paired(b)),
+            P::Recolor => (true, Seen::if_some(b.some()).coloured(a.colours)),
+            P::Asindices
+            | P::Toindices
+            | P::Backdrop
+            | P::Corners
+            | P::Box
+            | P::Ulcorner
+            | P::Urcorner
+            | P::Llcorner
+            | P::Lrcorner => (true, Seen::if_some(a.some())),
             P::Dneighbors | P::Ineighbors | P::Neighbors | P::Vfrontier | P::Hfrontier => {
                 (true, Seen::if_some(true))
             }
@@ -551,7 +812,6 @@ impl Call<'_> {
             | P::Contained
             | P::Size
             | P::Astuple
-            | P::Pair
             | P::Colorcount
             | P::Numcolors
             | P::Ofcolor
@@ -568,7 +828,20 @@ impl Call<'_> {
 mod tests {
     use super::*;
     use arc_dsl::generate::Generator;
-    use arc_dsl::{ErrorKind, Interpreter, Type as Signature};
+    use arc_dsl::{Container, Interpreter, Type as Signature};
+
+    /// What [`Seen::filled`] may say of a value.
+    fn filled(value: &Value) -> u8 {
+        let container = value.as_container();
+        let elements = container.into_iter().flat_map(Container::iter);
+        let each = match value {
+            Value::Grid(grid) => return if grid.cells().is_empty() { 0 } else { 0b11 },
+            _ => elements
+                .map(|it| filled(&it))
+                .fold(u8::MAX, |all, it| all & it),
+        };
+        each << 1 | u8::from(has_elements(value))
+    }
 
     /// Each primitive is called with what its signature asks for, or with anything; nothing but the types is known, or
     /// which arguments have elements.
@@ -606,20 +879,16 @@ mod tests {
                 let mut pass = Pass {
                     seen: vec![Seen::default(); 5],
                     types: vec![&Type::Never; 5],
+                    fails: vec![false; 5],
                 };
                 for ((id, ty), value) in parameters.iter().zip(&arguments) {
-                    let each = value
-                        .as_container()
-                        .is_some_and(|it| it.iter().all(|it| has_elements(&it)));
-                    pass.define(
-                        *id,
-                        ty,
-                        Seen {
-                            some: has_elements(value),
-                            each,
-                            ..Seen::default()
-                        },
-                    );
+                    let filled = filled(value);
+                    let seen = Seen {
+                        filled,
+                        ..Seen::default()
+                    };
+                    pass.define(*id, ty, seen);
+                    assert!(pass.seen[id.index()].filled & !filled == 0, "{value}");
                 }
                 if !pass.instruction(&instruction) {
                     continue;
@@ -632,12 +901,7 @@ mod tests {
                     Err(error) => assert!(matches!(error.kind, ErrorKind::Limit(_)), "{}", show()),
                     Ok(value) => {
                         said.insert(primitive);
-                        assert!(!seen.some || has_elements(value), "{}", show());
-                        let mut each = value
-                            .as_container()
-                            .into_iter()
-                            .flat_map(arc_dsl::Container::iter);
-                        assert!(!seen.each || each.all(|it| has_elements(&it)), "{}", show());
+                        assert!(seen.filled & !filled(value) == 0, "{}", show());
                     }
                 }
             }
