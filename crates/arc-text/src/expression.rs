@@ -83,7 +83,10 @@ impl<'t> Lowering<'_, 't> {
                 let elements = elements.iter().map(|element| self.argument(element));
                 return Ok(tuple(elements.collect::<Result<_>>()?, token));
             }
-            ExprKind::Set(set) => self.set(set, false)?.into(),
+            ExprKind::Set(set) => match self.set(token, set, false)? {
+                set @ Operand::Slot(_) => return Ok(Expression::Inlined(set)),
+                set => set,
+            },
             ExprKind::Signed(signed) => return self.signed(token, &signed.0, signed.1),
             ExprKind::Operators(chain) => return self.operators(chain),
             ExprKind::Comparisons(chain) => return self.comparisons(chain),
@@ -338,16 +341,37 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// `{a, b}`, or the `frozenset` of it.
-    pub(super) fn set(&mut self, set: &(Vec<Expr<'t>>, bool), is_frozen: bool) -> Result<Value> {
-        let elements = self.displayed(&set.0)?;
+    pub(super) fn set(
+        &mut self,
+        token: Token<'t>,
+        set: &(Vec<Expr<'t>>, bool),
+        is_frozen: bool,
+    ) -> Result<Operand> {
+        let mut given = Vec::new();
+        for element in &set.0 {
+            self.hashed(element)?;
+            given.push(self.argument(element)?);
+        }
+        let elements: Option<Vec<Value>> = given.iter().map(constant).collect();
+        let Some(elements) = elements else {
+            // Python copies the set into another one, which may have another order.
+            if self.scope.is_none()
+                || self.dialect != Dialect::Public
+                || is_frozen && given.len() > 1
+            {
+                return self.fail(token, ParseErrorKind::SetOfVariables);
+            }
+            let elements = self.operand(tuple(given, token))?;
+            return self.set_of(token, elements);
+        };
         // A display of names adds its elements one by one, and only `frozenset` copies that set.
         if set.1 && !is_frozen {
-            return Ok(Value::set(elements));
+            return Ok(Value::set(elements).into());
         }
         if set.0.len() > 2 && !set.1 {
-            return Ok(Value::of_display(self.displayed_first(elements), false));
+            return Ok(Value::of_display(self.displayed_first(elements), false).into());
         }
-        Ok(Value::of_display(elements, set.1))
+        Ok(Value::of_display(elements, set.1).into())
     }
 
     /// The elements of a display that is a constant, as CPython keeps it.

@@ -201,8 +201,8 @@ impl<'t> Tokens<'_, 't> {
             trailers.push(match next.text {
                 "(" => {
                     let is_name = matches!(value.kind, ExprKind::Name) && trailers.is_empty();
-                    let may_be_set = is_name && value.token.text == "frozenset";
-                    Trailer::Call(self.arguments(depth, may_be_set)?)
+                    let callee = if is_name { value.token.text } else { "" };
+                    Trailer::Call(self.arguments(depth, callee)?)
                 }
                 "." if !self.is_plain => {
                     let dot = self.bump();
@@ -387,20 +387,24 @@ impl<'t> Tokens<'_, 't> {
         })
     }
 
-    /// The arguments of a call, in its brackets; `may_be_set` if it is one of `frozenset`.
-    fn arguments(&mut self, depth: u32, may_be_set: bool) -> Result<Vec<Argument<'t>>> {
+    /// The arguments of a call of this name, if it is one, in its brackets. That of `zip(*rows)` has the star as its
+    /// keyword.
+    fn arguments(&mut self, depth: u32, callee: &str) -> Result<Vec<Argument<'t>>> {
         let bracket = self.peek();
         let mut inner = self.open(depth)?;
-        if may_be_set && self.peek().is("{") {
+        if callee == "frozenset" && self.peek().is("{") {
             inner = depth;
         }
         let (mut arguments, mut by_name) = (Vec::new(), false);
         while !self.accept(")") {
             let keyword = self.peek();
-            let is_keyword = keyword.kind == TokenKind::Name && self.second().is("=");
+            let mut is_keyword = keyword.kind == TokenKind::Name && self.second().is("=");
             if is_keyword {
                 by_name = true;
                 self.bump();
+                self.bump();
+            } else if callee == "zip" && keyword.is("*") {
+                is_keyword = true;
                 self.bump();
             } else if by_name {
                 return Err(self.unexpected("`name=value` after another such argument"));
@@ -678,7 +682,7 @@ impl<'t> Tokens<'_, 't> {
             StatementKind::Import(Box::new(self.import()?))
         } else if token.is_name("print") && self.second().is("(") {
             self.bump();
-            StatementKind::Print(self.arguments(0, false)?)
+            StatementKind::Print(self.arguments(0, token.text)?)
         } else {
             self.is_before_return(statements)?;
             self.effect()?

@@ -139,12 +139,55 @@ impl<'t> Lowering<'_, 't> {
                 let range = self.step(token, name, Primitive::Interval.into(), bounds.into())?;
                 (range, Made::List)
             }
+            // The columns of a tuple of rows.
+            ("zip", [], [(star, of)]) if star.is("*") => {
+                let rows = self.tuple_of(of)?;
+                (
+                    self.made(token, Primitive::Dmirror, [rows])?,
+                    Made::Iterator,
+                )
+            }
+            ("next", [of], []) => {
+                let first = self.first(of)?;
+                let expected = "`iter(..)` with one container in it";
+                let first = first.ok_or_else(|| self.expects(of.token, expected))?;
+                (first, Made::Value)
+            }
             ("zip", [a, b], []) => {
                 let (a, b) = (self.elements(a)?, self.elements(b)?);
                 (self.made(token, Primitive::Pair, [a, b])?, Made::Iterator)
             }
             _ => return Err(self.expects(token, "arguments as the function is supported with")),
         })
+    }
+
+    /// The first element of the container, if the expression is an iterator of it.
+    fn first(&mut self, iterator: &Expr<'t>) -> Result<Option<Operand>> {
+        let ExprKind::Trailed(trailed) = &iterator.kind else {
+            return Ok(None);
+        };
+        match (&trailed.0, &trailed.1[..]) {
+            (name, [Trailer::Call(arguments)])
+                if name.token.is_name("iter") && self.means_builtin(name) =>
+            {
+                let [
+                    Argument {
+                        keyword: None,
+                        value,
+                    },
+                ] = &arguments[..]
+                else {
+                    return Ok(None);
+                };
+                let (elements, made) = self.sequence(value)?;
+                // Of a generator Python evaluates no more.
+                if made == Made::Iterator {
+                    return Ok(None);
+                }
+                Ok(Some(self.made(name.token, Primitive::First, [elements])?))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The call of a function that is derived.
@@ -327,7 +370,7 @@ impl<'t> Lowering<'_, 't> {
             return Err(self.expects(token, "a comprehension without the braces"));
         }
         if let ExprKind::Set(set) = &expr.kind {
-            return Ok(self.set(set, true)?.into());
+            return self.set(token, set, true);
         }
         match &expr.kind {
             ExprKind::Comprehension(it) => self.hashed(it.element())?,

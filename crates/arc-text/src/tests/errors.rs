@@ -366,8 +366,8 @@ fn arguments_say_what_is_wrong() {
             "line 2, column 10: expected a value, found `,`",
         ),
         (
-            "x = {1, I}",
-            "line 2, column 10: found a set with variables or calls in it, expected constants alone; \
+            "x = frozenset({1, I})",
+            "line 2, column 16: found a set with variables or calls in it, expected constants alone; \
              `initset` and `insert` make sets of variables",
         ),
         (

@@ -100,6 +100,39 @@ fn values_are_those_of_python() {
 
 /// The expected values are CPython's.
 #[test]
+fn columns_first_elements_and_sets_of_variables_are_those_of_python() {
+    for (lines, expected) in [
+        ("return tuple(zip(*I))", "((1, 0), (1, 0), (0, 2))"),
+        ("return tuple(zip(*I[::-1]))", "((0, 1), (0, 1), (2, 0))"),
+        (
+            "return tuple(zip(*((1, 2, 3), (4, 5))))",
+            "((1, 4), (2, 5))",
+        ),
+        ("return tuple(c[0] for c in zip(*I))", "(1, 1, 0)"),
+        ("return tuple(zip(*()))", "()"),
+        (
+            "return [sum(c) for c in zip(*I)][2] + next(iter(I[1]))",
+            "2",
+        ),
+        (
+            "x = I[0][0]\nreturn {x + 15, x + 31, x + 7, x}",
+            "frozenset({16, 8, 32, 1})",
+        ),
+        (
+            "x = I[0][0]\nreturn {x + 31, x + 15, x + 7, x}",
+            "frozenset({32, 16, 8, 1})",
+        ),
+        (
+            "i, j = shape(I)\nreturn ({(i, j)}, frozenset({(j, i)}))",
+            "(frozenset({(2, 3)}), frozenset({(3, 2)}))",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+}
+
+/// The expected values are CPython's.
+#[test]
 fn functions_are_called_by_their_own_parameters() {
     for (lines, expected) in [
         ("return (lambda b, a: subtract(b, a))(b=5, a=3)", "2"),
