@@ -218,7 +218,12 @@ impl<'t> Lowering<'_, 't> {
     /// The error that the language has nothing for this part of Python.
     pub(super) fn only_calls(&self, token: Token<'t>) -> ParseError {
         let found = described(token);
-        self.error(token, ParseErrorKind::OnlyCalls { found })
+        let expected = match token.text {
+            "|" => "`combine(a, b)` for the elements of both sets",
+            "&" => "`intersection(a, b)` for the elements that are in both sets",
+            _ => return self.error(token, ParseErrorKind::OnlyCalls { found }),
+        };
+        self.error(token, ParseErrorKind::Expected { expected, found })
     }
 
     /// The error for an unknown name.

@@ -366,6 +366,10 @@ fn arguments_say_what_is_wrong() {
             "line 2, column 10: expected a value, found `,`",
         ),
         (
+            "x = palette(I) | {1}",
+            "line 2, column 17: expected `combine(a, b)` for the elements of both sets, found `|`",
+        ),
+        (
             "x = frozenset({1, I})",
             "line 2, column 16: found a set with variables or calls in it, expected constants alone; \
              `initset` and `insert` make sets of variables",
