@@ -1,6 +1,5 @@
 //! [`Value`]: the values that program steps compute; their equality, order and text.
 
-pub(crate) mod beginning;
 pub(crate) mod container;
 pub(crate) mod digest;
 pub(crate) mod foreign;

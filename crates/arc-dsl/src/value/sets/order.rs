@@ -15,7 +15,6 @@ use flood::in_reading_order;
 use crate::budget::ELEMENT_BYTES;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
-use crate::value::beginning::Beginning;
 use crate::value::set_table::{self, AREA, Table};
 use crate::value::sets::bitmaps::Ranks;
 
@@ -590,17 +589,8 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
     // beside truth values or other sets: then the first of all that are equal stays, as in Python.
     let is_plain = |value: &Value| matches!(value, Value::Int(_) | Value::Loc(_) | Value::Cell(_));
     let are_same = values.iter().all(is_plain) || values.iter().all(has_one_order);
-    let begins: Option<Vec<u64>> = values.iter().map(Beginning::of).collect();
-    let begins = begins.unwrap_or_else(|| vec![0; values.len()]);
-    let all = begins.into_iter().zip(0..).zip(values);
-    let mut given: Vec<(u64, u32, Value)> = all
-        .map(|((begins, at), value)| (begins, at, value))
-        .collect();
-    given.sort_unstable_by(|(begins, at, a), (others, other, b)| {
-        // Most often how they begin decides, which needs no look at what is behind a pointer.
-        if begins != others {
-            return begins.cmp(others);
-        }
+    let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
+    given.sort_unstable_by(|(at, a), (other, b)| {
         let ordering = a.cmp(b);
         if are_same {
             return ordering;
@@ -609,11 +599,9 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
     });
     let mut numbers = vec![0; given.len()];
     let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
-    let mut last = None;
-    for (begins, place, value) in given {
-        if last != Some(begins) || ascending.last() != Some(&value) {
+    for (place, value) in given {
+        if ascending.last() != Some(&value) {
             ascending.push(value);
-            last = Some(begins);
         }
         numbers[place as usize] = ascending.len() as u32 - 1;
     }
