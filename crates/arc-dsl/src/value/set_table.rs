@@ -402,30 +402,6 @@ impl Table {
         self.slots.iter().copied().filter(|slot| *slot < REMOVED)
     }
 
-    /// The slots that hold an element, with these.
-    pub(crate) fn filled_slots(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let all = self.slots.iter().copied().enumerate();
-        all.filter(|(_, slot)| *slot < REMOVED)
-    }
-
-    /// Makes it the table to which these elements were added one by one, which are in these slots then.
-    pub(crate) fn put_at(&mut self, elements: impl Iterator<Item = (usize, u32)> + Clone) {
-        self.len = elements.clone().count();
-        self.filled = self.len;
-        self.slots.clear();
-        self.slots.resize(slots_of(self.len, false), FREE);
-        for (slot, element) in elements {
-            self.slots[slot] = element;
-        }
-    }
-
-    /// Removes all elements.
-    pub(crate) fn clear(&mut self) {
-        self.slots.truncate(8);
-        self.slots.fill(FREE);
-        (self.filled, self.len) = (0, 0);
-    }
-
     /// The bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.slots)
