@@ -203,11 +203,6 @@ impl SetElements {
         self.order.places(self.elements.as_slice())
     }
 
-    /// The index of the element at a place in the order of iteration; nothing if that takes the whole order.
-    pub(crate) fn index_at(&self, place: usize) -> Option<usize> {
-        self.order.index_at(self.elements.as_slice(), place)
-    }
-
     pub(crate) fn order(&self) -> &Order {
         &self.order
     }

@@ -15,7 +15,7 @@ use flood::in_reading_order;
 use crate::budget::ELEMENT_BYTES;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
-use crate::value::set_table::{self, AREA, Table};
+use crate::value::set_table::{self, Table};
 use crate::value::sets::bitmaps::Ranks;
 
 /// How a set was built, and its order once that is known.
@@ -498,17 +498,6 @@ impl Order {
         } else {
             table
         }
-    }
-
-    /// The index of the element at this place in the order of iteration, if to tell it takes less than to find the order.
-    pub(crate) fn index_at<T: Element>(&self, elements: &[T], place: usize) -> Option<usize> {
-        let Built::Objects(height, width) = self.built else {
-            return None;
-        };
-        if (height * width) as usize <= AREA || self.places.get().is_some() {
-            return None;
-        }
-        set_table::known_at(&set_table::runs(&T::hashes(elements), true), place)
     }
 
     /// Whether the set is a copy of another one; nothing if it is neither that nor one to which elements were added one
