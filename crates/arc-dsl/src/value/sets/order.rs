@@ -16,7 +16,6 @@ use crate::budget::ELEMENT_BYTES;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
 use crate::value::set_table::{self, Table};
-use crate::value::sets::bitmaps::Ranks;
 
 /// How a set was built, and its order once that is known.
 #[derive(Debug, Clone, Default)]
@@ -121,52 +120,33 @@ impl By {
     }
 }
 
-/// The numbers of elements that ascend.
-struct Numbering<'e, T> {
-    elements: &'e [T],
-    ranks: Option<Ranks>,
+/// The number of an element among these, which ascend; nothing if it is not there.
+fn number_of<T: Ord>(elements: &[T], element: &T) -> Option<u32> {
+    elements.binary_search(element).ok().map(|at| at as u32)
 }
 
-impl<'e, T: Element> Numbering<'e, T> {
-    fn of(elements: &'e [T]) -> Self {
-        /// Fewer are found as fast by halves.
-        const FEW: usize = 16;
-        let are_cells = elements.len() > FEW && elements[0].cell().is_some();
-        let cells = || Ranks::of(elements.iter().filter_map(T::cell), elements.len());
-        Self {
-            elements,
-            ranks: are_cells.then(cells).flatten(),
-        }
-    }
+/// The numbers of those that are there, in their order.
+fn numbers_of<'a, T: Element>(
+    elements: &[T],
+    all: impl IntoIterator<Item = &'a T>,
+) -> impl Iterator<Item = u32> {
+    all.into_iter().filter_map(|it| number_of(elements, it))
+}
 
-    /// The number of this one; nothing if it is not there.
-    fn get(&self, element: &T) -> Option<u32> {
-        match (&self.ranks, element.cell()) {
-            (Some(ranks), Some(cell)) => ranks.get(cell),
-            _ => (self.elements.binary_search(element).ok()).map(|at| at as u32),
-        }
-    }
-
-    /// The numbers of these, in their order; what is not there is left out.
-    fn all<'a>(&self, all: impl Iterator<Item = &'a T>) -> impl Iterator<Item = u32> {
-        all.filter_map(|it| self.get(it))
-    }
-
-    /// Adds the numbers of those elements of a set that are there, in the order of the set.
-    fn add_all(&self, numbers: &mut Vec<u32>, set: &Value) {
-        let mut next = 0;
-        let number = |element: &T| {
-            // Both ascend, and most often the next one is it.
-            let found = match self.elements.get(next) {
-                Some(at) if at == element => Some(next as u32),
-                _ => self.get(element),
-            };
-            next = found.map_or(next, |found| found as usize + 1);
-            found
+/// Adds the numbers of those elements of a set that are there, in the order of the set.
+fn add_numbers<T: Element>(numbers: &mut Vec<u32>, elements: &[T], set: &Value) {
+    let mut next = 0;
+    let number = |element: &T| {
+        // Both ascend, and most often the next one is it.
+        let found = match elements.get(next) {
+            Some(at) if at == element => Some(next as u32),
+            _ => number_of(elements, element),
         };
-        let all: Vec<Option<u32>> = T::elements(set).iter().map(number).collect();
-        numbers.extend(places_of(set).filter_map(|at| all[at]));
-    }
+        next = found.map_or(next, |found| found as usize + 1);
+        found
+    };
+    let all: Vec<Option<u32>> = T::elements(set).iter().map(number).collect();
+    numbers.extend(places_of(set).filter_map(|at| all[at]));
 }
 
 /// How a set is built from another one, in the order of that set.
@@ -197,11 +177,6 @@ pub(crate) trait Element: Ord + Clone + 'static {
 
     /// The elements of a set of these, ascending; none of other values.
     fn elements(set: &Value) -> &[Self];
-
-    /// The cell or, without a colour, the location that it is.
-    fn cell(&self) -> Option<Cell> {
-        None
-    }
 
     /// The element of a patch, moved this way.
     fn moved(&self, _: Loc) -> Self {
@@ -283,10 +258,9 @@ impl Built {
     /// repeated: the first one counts.
     fn added<T: Element>(&self, elements: &[T]) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(elements.len());
-        let numbering = || Numbering::of(elements);
         match self {
             Built::AddedLocs(_) | Built::AddedCells(_) => {
-                numbers.extend(numbering().all(T::added(self).iter()));
+                numbers.extend(numbers_of(elements, T::added(self)));
             }
             Built::Numbers(added) => numbers.extend_from_slice(added),
             Built::Like(set) | Built::Moved(set) => {
@@ -296,17 +270,15 @@ impl Built {
                 let added = both.0.added(elements);
                 numbers.extend(both.1.places().into_iter().map(|at| added[at]));
             }
-            Built::Kept(set) => numbering().add_all(&mut numbers, set),
+            Built::Kept(set) => add_numbers(&mut numbers, elements, set),
             Built::Joined(both) => {
-                let numbering = numbering();
                 for set in &**both {
-                    numbering.add_all(&mut numbers, set);
+                    add_numbers(&mut numbers, elements, set);
                 }
             }
             Built::Merged(sets) => {
-                let numbering = numbering();
                 for set in in_order::<Value>(sets) {
-                    numbering.add_all(&mut numbers, set);
+                    add_numbers(&mut numbers, elements, set);
                 }
             }
             Built::Images(both) => {
@@ -365,13 +337,12 @@ fn add_stamps<T: Element>(
         .iter()
         .map(|way| set_table::set(T::hashes(&moved(*way)).into_iter()))
         .collect();
-    let added: Vec<u32> = Numbering::of(&ascending).all(ways.iter()).collect();
+    let added: Vec<u32> = numbers_of(&ascending, ways).collect();
     let added = by.places().into_iter().map(|at| added[at]);
     let places: Vec<u32> = places_of(patch).map(|at| at as u32).collect();
-    let numbering = Numbering::of(elements);
     for stamp in Table::of(added, &hashes).iter() {
         let moved = moved(ascending[stamp as usize]);
-        let all: Vec<u32> = numbering.all(moved.iter()).collect();
+        let all: Vec<u32> = numbers_of(elements, &moved).collect();
         let order = Table::of(places.iter().copied(), &T::hashes(&moved));
         numbers.extend(order.iter().filter_map(|at| all.get(at as usize)));
     }
@@ -615,7 +586,7 @@ fn set_of<T: Element>(elements: &[T]) -> Vec<T> {
     let mut sorted = elements.to_vec();
     sorted.sort();
     sorted.dedup();
-    let numbers = Numbering::of(&sorted).all(elements.iter()).collect();
+    let numbers = numbers_of(&sorted, elements).collect();
     let order = Order::new(Built::Numbers(numbers));
     match order.places(&sorted) {
         Some(places) => places
@@ -689,10 +660,6 @@ impl Element for Loc {
         }
     }
 
-    fn cell(&self) -> Option<Cell> {
-        Some(Cell::new(0, *self))
-    }
-
     fn moved(&self, way: Loc) -> Self {
         self.wrapping_add(way)
     }
@@ -705,19 +672,17 @@ impl Element for Loc {
     }
 
     fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table> {
-        let numbering = OnceCell::new();
-        let numbering = || numbering.get_or_init(|| Numbering::of(elements));
-        let number = |loc: Loc| numbering().get(&loc);
+        let number = |loc: Loc| number_of(elements, &loc);
         let corners = || corners(elements.iter().copied());
         Some(match built {
             Built::Patch(patch, How::Locations) => {
                 let locs = in_order::<Cell>(patch).map(|cell| &cell.loc);
-                Table::of(numbering().all(locs), hashes)
+                Table::of(numbers_of(elements, locs), hashes)
             }
             Built::Patch(patch, How::Delta) => delta(patch, elements),
             Built::Patch(patch, how) => {
                 let all = mirrored(patch, *how, |loc| *loc, |_, loc| loc);
-                Table::of(numbering().all(all.iter()), hashes)
+                Table::of(numbers_of(elements, &all), hashes)
             }
             Built::Neighbours => {
                 let (low, high) = corners();
@@ -758,8 +723,7 @@ impl Element for Loc {
 /// The table of the bounding box of a patch without the patch.
 fn delta(patch: &Value, elements: &[Loc]) -> Table {
     let taken = Value::from(Indices::new(locations(patch)));
-    let numbering = Numbering::of(elements);
-    let contains = |loc: Loc| numbering.get(&loc).is_none();
+    let contains = |loc: Loc| number_of(elements, &loc).is_none();
     let (low, high) = corners(locations(patch).into_iter());
     let all: Vec<Loc> = (low.i..=high.i)
         .flat_map(|i| (low.j..=high.j).map(move |j| Loc::new(i, j)))
@@ -771,7 +735,7 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
     };
     let whole = Table::of(0..all.len() as u32, &hashes);
     let rest = whole.minus(count, |at| contains(all[at as usize]), &hashes);
-    rest.renumbered(|at| numbering.get(&all[at as usize]).unwrap_or(0))
+    rest.renumbered(|at| number_of(elements, &all[at as usize]).unwrap_or(0))
 }
 
 impl Element for Cell {
@@ -784,10 +748,6 @@ impl Element for Cell {
             Value::Object(object) => object.as_slice(),
             _ => &[],
         }
-    }
-
-    fn cell(&self) -> Option<Cell> {
-        Some(*self)
     }
 
     fn moved(&self, way: Loc) -> Self {
@@ -824,7 +784,7 @@ impl Element for Cell {
             Built::Patch(patch, how) => {
                 let with = |cell: &Cell, loc| Cell { loc, ..*cell };
                 let all = mirrored(patch, *how, |cell| cell.loc, with);
-                Table::of(Numbering::of(elements).all(all.iter()), hashes)
+                Table::of(numbers_of(elements, &all), hashes)
             }
             Built::Reading => Table::of(by_location(), hashes),
             Built::Flood(flood) => flood.table(elements, hashes),
@@ -862,7 +822,7 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
     let places = copied.places(&sorted);
     let all = (0..sorted.len()).map(|at| sorted[places.map_or(at, |places| places[at] as usize)]);
     let large = moved(all.collect(), start);
-    Table::of(Numbering::of(elements).all(large.iter()), hashes)
+    Table::of(numbers_of(elements, &large), hashes)
 }
 
 impl Element for Value {
