@@ -389,24 +389,6 @@ impl Value {
         }
     }
 
-    /// The patch of which its elements are those, all moved as far.
-    pub(crate) fn moved_from(&self) -> Option<&Value> {
-        match self {
-            Value::Indices(indices) => indices.order().moved_from(),
-            Value::Object(object) => object.order().moved_from(),
-            _ => None,
-        }
-    }
-
-    /// The location of a patch's first element in ascending order.
-    pub(crate) fn first_loc(&self) -> Option<Loc> {
-        match self {
-            Value::Indices(indices) => indices.as_slice().first().copied(),
-            Value::Object(object) => object.as_slice().first().map(|cell| cell.loc),
-            _ => None,
-        }
-    }
-
     /// How many elements it holds in all, headers included: at least a sixteenth of the bytes that it takes, itself
     /// included. Shared inner values count each time they occur.
     #[inline]

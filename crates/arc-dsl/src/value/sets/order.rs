@@ -59,8 +59,6 @@ pub(crate) enum Built {
     Merged(Value),
     /// The same, where the set of containers is one to which these were added, one for each of `By`.
     Images(Box<(Value, By)>),
-    /// The same, where each container is the patch, moved this far.
-    Stamps(Box<(Value, Box<[Loc]>, By)>),
     /// From a patch.
     Patch(Value, How),
     /// The locations next to one, and then those diagonal to it.
@@ -178,11 +176,6 @@ pub(crate) trait Element: Ord + Clone + 'static {
     /// The elements of a set of these, ascending; none of other values.
     fn elements(set: &Value) -> &[Self];
 
-    /// The element of a patch, moved this way.
-    fn moved(&self, _: Loc) -> Self {
-        self.clone()
-    }
-
     /// The elements of a set of these in the order in which they were added, if they are kept.
     fn added(_: &Built) -> &[Self] {
         &[]
@@ -198,9 +191,6 @@ const DEEP: u8 = 32;
 /// The weight of what a set may keep. It counts as memory, and from a quarter of that on nothing is kept
 /// ([`Context::keep`](crate::budget::Context)).
 const MOST_KEPT: u32 = 1 << 21;
-
-/// From this weight on less is kept where that is possible.
-const LITTLE_KEPT: u32 = 1 << 12;
 
 impl Built {
     /// How many sets are kept one inside the other to find the order, and the weight of all that is kept.
@@ -229,12 +219,6 @@ impl Built {
             Built::Images(both) => {
                 let (depth, kept) = of(slice(&both.0), size_of_val(&**both));
                 let (own, more) = of(both.1.sets(), 0);
-                (depth.max(own), kept.saturating_add(more))
-            }
-            Built::Stamps(stamps) => {
-                let (patch, ways, by) = &**stamps;
-                let (depth, kept) = of(slice(patch), size_of_val(&**stamps));
-                let (own, more) = of(by.sets(), size_of_val(&**ways));
                 (depth.max(own), kept.saturating_add(more))
             }
             Built::AddedLocs(locs) => of(&[], size_of_val(&**locs)),
@@ -287,64 +271,9 @@ impl Built {
                 let order = Order::by(Built::Numbers(added.into()), by.clone());
                 return Built::Merged(Value::set_built(sets, order)).added(elements);
             }
-            Built::Stamps(stamps) => {
-                let (patch, ways, by) = &**stamps;
-                add_stamps(&mut numbers, patch, ways, by, elements);
-            }
             _ => numbers.extend(0..elements.len() as u32),
         }
         numbers
-    }
-
-    /// The same, with less that is kept, if each of the images is one patch moved.
-    fn lighter(&self) -> Option<Self> {
-        let Built::Images(both) = self else {
-            return None;
-        };
-        let (images, by) = &**both;
-        let images = images.values();
-        let patch = images.first()?.moved_from()?;
-        let first = patch.first_loc()?;
-        let way = |image: &Value| {
-            let other = image.moved_from()?;
-            let is_it = other.address() == patch.address() && patch.address().is_some();
-            let at = image.first_loc().filter(|_| is_it)?;
-            Some(at.wrapping_add(Loc::new(-first.i, -first.j)))
-        };
-        let ways: Option<Box<[Loc]>> = images.iter().map(way).collect();
-        Some(Built::Stamps((patch.clone(), ways?, by.clone()).into()))
-    }
-}
-
-/// Adds the numbers among `elements` of those of a patch that is moved these ways, one for each of `by`. The moved patches
-/// are a set first, in whose order their elements come.
-fn add_stamps<T: Element>(
-    numbers: &mut Vec<u32>,
-    patch: &Value,
-    ways: &[Loc],
-    by: &By,
-    elements: &[T],
-) {
-    let moved = |way: Loc| -> Vec<T> {
-        let items = T::elements(patch).iter();
-        items.map(|item| item.moved(way)).collect()
-    };
-    // They ascend as the ways do.
-    let mut ascending = ways.to_vec();
-    ascending.sort_unstable();
-    ascending.dedup();
-    let hashes: Vec<u64> = ascending
-        .iter()
-        .map(|way| set_table::set(T::hashes(&moved(*way)).into_iter()))
-        .collect();
-    let added: Vec<u32> = numbers_of(&ascending, ways).collect();
-    let added = by.places().into_iter().map(|at| added[at]);
-    let places: Vec<u32> = places_of(patch).map(|at| at as u32).collect();
-    for stamp in Table::of(added, &hashes).iter() {
-        let moved = moved(ascending[stamp as usize]);
-        let all: Vec<u32> = numbers_of(elements, &moved).collect();
-        let order = Table::of(places.iter().copied(), &T::hashes(&moved));
-        numbers.extend(order.iter().filter_map(|at| all.get(at as usize)));
     }
 }
 
@@ -396,29 +325,16 @@ impl Order {
         Self::new(Built::Moved(patch.clone()))
     }
 
-    /// The patch of which the set's elements are those moved.
-    pub(crate) fn moved_from(&self) -> Option<&Value> {
-        match &self.built {
-            Built::Moved(patch) if !self.copied => Some(patch),
-            _ => None,
-        }
-    }
-
     /// The same for a set with these elements; finds the order now if finding it later would keep too much memory.
     #[inline]
     pub(crate) fn settled<T: Element>(self, elements: &[T]) -> Self {
         if elements.len() < 2 {
             return Self::default();
         }
-        if self.depth <= DEEP && self.kept <= LITTLE_KEPT {
-            return self;
-        }
-        let lighter = self.built.lighter().filter(|_| !self.copied);
-        let order = lighter.map_or(self, Self::new);
-        if order.depth <= DEEP && order.kept <= MOST_KEPT {
-            order
+        if self.depth <= DEEP && self.kept <= MOST_KEPT {
+            self
         } else {
-            order.found(elements)
+            self.found(elements)
         }
     }
 
@@ -660,10 +576,6 @@ impl Element for Loc {
         }
     }
 
-    fn moved(&self, way: Loc) -> Self {
-        self.wrapping_add(way)
-    }
-
     fn added(built: &Built) -> &[Self] {
         match built {
             Built::AddedLocs(locs) => locs,
@@ -747,13 +659,6 @@ impl Element for Cell {
         match set {
             Value::Object(object) => object.as_slice(),
             _ => &[],
-        }
-    }
-
-    fn moved(&self, way: Loc) -> Self {
-        Cell {
-            loc: self.loc.wrapping_add(way),
-            ..*self
         }
     }
 
@@ -903,8 +808,6 @@ pub(crate) fn python_hash(value: &Value) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use super::*;
     use crate::{Interpreter, Primitive};
 
@@ -954,58 +857,5 @@ mod tests {
                 assert_eq!(given[first].to_string(), value.to_string());
             }
         }
-    }
-
-    #[test]
-    fn a_patch_moved_many_times_is_merged_in_the_same_order_from_less() {
-        let interpreter = Interpreter::default();
-        let call = |primitive: Primitive, arguments: &[&Value]| {
-            let function = Value::primitive(primitive);
-            interpreter.call(function, arguments).unwrap()
-        };
-        let locs = |all: &[(i32, i32)]| -> Value {
-            let all = all.iter().map(|&(i, j)| Loc::new(i, j));
-            Value::from(all.collect::<Indices>())
-        };
-        let patch = locs(&[(5, 3), (0, 0), (2, 7), (2, 8), (9, 1), (4, 4)]);
-        let coloured = call(Primitive::Recolor, &[&Value::Int(3), &patch]);
-        let ways = locs(&[(8, 2), (0, 0), (-3, 5), (1, 1), (2, 7), (6, -6), (4, 1)]);
-        for patch in [patch, coloured] {
-            for factor in [1, -1] {
-                let set = ways.as_container().unwrap();
-                let images: Vec<Value> = set
-                    .iter_stored()
-                    .map(|way| {
-                        let way = call(Primitive::Multiply, &[&way, &Value::Int(factor)]);
-                        call(Primitive::Shift, &[&patch, &way])
-                    })
-                    .collect();
-                let all = call(Primitive::Merge, &[&Value::tuple(images.clone())]);
-                let all = Value::set(all.as_container().unwrap().iter().map(Cow::into_owned));
-                let by = By::Set(ways.clone());
-                let images = Built::Images((Value::tuple(images), by).into());
-                let lighter = images.lighter().unwrap();
-                assert!(lighter.kept().1 < images.kept().1);
-                let [expected, found] = [images, lighter].map(|built| {
-                    let order = Order::new(built);
-                    let places = match &all {
-                        Value::Object(all) => order.places(all.as_slice()),
-                        _ => order.places(Loc::elements(&all)),
-                    };
-                    places.unwrap().to_vec()
-                });
-                assert_eq!(found, expected, "{patch} {factor}");
-            }
-        }
-        let other = call(
-            Primitive::Shift,
-            &[&ways, &Value::pair(&Value::Int(0), &Value::Int(1))],
-        );
-        let images = Value::tuple(vec![other, ways.clone()]);
-        assert!(
-            Built::Images((images, By::Set(ways)).into())
-                .lighter()
-                .is_none()
-        );
     }
 }
