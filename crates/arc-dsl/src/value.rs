@@ -1,6 +1,5 @@
 //! [`Value`]: the values that program steps compute; their equality, order and text.
 
-pub(crate) mod beginning;
 pub(crate) mod container;
 pub(crate) mod digest;
 pub(crate) mod foreign;
@@ -204,11 +203,6 @@ impl SetElements {
         self.order.places(self.elements.as_slice())
     }
 
-    /// The index of the element at a place in the order of iteration; nothing if that takes the whole order.
-    pub(crate) fn index_at(&self, place: usize) -> Option<usize> {
-        self.order.index_at(self.elements.as_slice(), place)
-    }
-
     pub(crate) fn order(&self) -> &Order {
         &self.order
     }
@@ -392,24 +386,6 @@ impl Value {
             Value::Object(object) => object.order().depth(),
             Value::Set(elements) => elements.order().depth(),
             _ => 0,
-        }
-    }
-
-    /// The patch of which its elements are those, all moved as far.
-    pub(crate) fn moved_from(&self) -> Option<&Value> {
-        match self {
-            Value::Indices(indices) => indices.order().moved_from(),
-            Value::Object(object) => object.order().moved_from(),
-            _ => None,
-        }
-    }
-
-    /// The location of a patch's first element in ascending order.
-    pub(crate) fn first_loc(&self) -> Option<Loc> {
-        match self {
-            Value::Indices(indices) => indices.as_slice().first().copied(),
-            Value::Object(object) => object.as_slice().first().map(|cell| cell.loc),
-            _ => None,
         }
     }
 

@@ -188,16 +188,6 @@ kernels! {
         })
     }
 
-    /// Whether the patch in the slot `a` has the location `(b, c)`.
-    CONTAINED |m, _, step| {
-        let shape = m.memory.patches.shape(&m.memory.patches.get(m.slots[usize::from(step.a)]));
-        map(&mut m.lanes, [step.b, step.c], step.to, |[i, j]| {
-            let row = shape.rows.get(i.wrapping_sub(shape.i) as u32 as usize);
-            let j = j.wrapping_sub(shape.j) as u32;
-            i32::from(j < 64 && row.copied().unwrap_or_default() >> (j & 63) & 1 == 1)
-        })
-    }
-
     /// Whether the element whose slot is in the column `a` equals that in the slot `b`; both are of the type
     /// `immediate`.
     SAME_ELEMENT |m, code, step| { same_element(m, step, code.ty(step)) }

@@ -60,7 +60,6 @@ fn operations_agree_with_the_reference() {
         "matcher(identity, UNITY)",
         "fork(both, compose(positive, first), compose(even, last))",
         "fork(either, compose(even, first), compose(even, last))",
-        "rbind(contained, x1)",
         "compose(lbind(hmatching, x1), initset)",
         "compose(rbind(vmatching, x1), initset)",
     ] {

@@ -7,8 +7,7 @@ use super::patches::{shift, shifted};
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
 use crate::grid::Grid;
-use crate::hash;
-use crate::patch::{Cell, Loc, Object};
+use crate::patch::{Cell, Loc};
 use crate::types::{Patch, as_patch};
 use crate::value::Value;
 pub(super) use untyped::call as untyped;
@@ -53,38 +52,10 @@ fn in_order<'a>(grid: &Grid, obj: Patch<'a>) -> Cow<'a, [Cell]> {
     let cells = obj.cells();
     match obj.value {
         Value::Object(object) if overlaps(grid, cells) => {
-            let known = in_known_order(grid, object);
-            known
-                .unwrap_or_else(|| object.iter().copied().collect())
-                .into()
+            object.iter().copied().collect::<Vec<_>>().into()
         }
         _ => cells.into(),
     }
-}
-
-/// The cells of an object, those at one location in the order of iteration, if that is known without building their set
-/// again.
-fn in_known_order(grid: &Grid, object: &Object) -> Option<Vec<Cell>> {
-    let hashes: Vec<u64> = object.as_slice().iter().copied().map(hash::cell).collect();
-    let known = hash::runs(&hashes, object.order().ends_copied()?);
-    let cells = object.as_slice();
-    let mut counts = vec![0u32; grid.cells().len()];
-    for at in cells.iter().filter_map(|cell| grid.offset(cell.loc)) {
-        counts[at] += 1;
-    }
-    let (mut ordered, mut beside) = (Vec::with_capacity(cells.len()), Vec::new());
-    for (cell, places) in cells.iter().zip(known) {
-        match grid.offset(cell.loc) {
-            Some(at) if counts[at] > 1 => beside.push((at, places, *cell)),
-            _ => ordered.push(*cell),
-        }
-    }
-    beside.sort_unstable();
-    if !beside.is_sorted_by(|(at, a, _), (other, b, _)| at != other || a.1 < b.0) {
-        return None;
-    }
-    ordered.extend(beside.into_iter().map(|(.., cell)| cell));
-    Some(ordered)
 }
 
 /// Whether cells have two colours at one location of the grid.

@@ -20,7 +20,7 @@ use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{PatchItems, Piece, as_patch};
 use crate::value::Value;
-use crate::value::sets::order::{Element, How};
+use crate::value::sets::order::How;
 
 /// The rows or columns that Python's `[start:stop]` selects from `length`.
 fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
@@ -241,27 +241,6 @@ fn mirror(primitive: Primitive) -> (How, fn(Bounds, Loc) -> Loc) {
     }
 }
 
-/// The images of ascending elements, ascending too if rows stay rows.
-fn ascending<T: Element>(mut images: Vec<T>, how: How) -> Vec<T> {
-    let key = |image: &T| image.cell().map(|cell| (cell.colour, cell.loc.i));
-    let turn_rows = |images: &mut [T]| {
-        let rows = images.chunk_by_mut(|a, b| key(a) == key(b));
-        rows.for_each(<[T]>::reverse);
-    };
-    match how {
-        How::HorizontalMirror => {
-            let colour = |image: &T| image.cell().map(|cell| cell.colour);
-            for of_colour in images.chunk_by_mut(|a, b| colour(a) == colour(b)) {
-                of_colour.reverse();
-                turn_rows(of_colour);
-            }
-        }
-        How::VerticalMirror => turn_rows(&mut images),
-        _ => {}
-    }
-    images
-}
-
 /// A mirrored patch, whose colours may be any values.
 fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> PythonResult {
     if let Value::Indices(_) | Value::Object(_) = patch
@@ -278,12 +257,12 @@ fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> Python
         return Ok(match patch.items {
             PatchItems::Locs(locs) => {
                 let images = patches::moved(locs, |&loc| to(loc))?;
-                Indices::built(ascending(images, how), built).into()
+                Indices::built(images, built).into()
             }
             PatchItems::Cells(cells) => {
                 let to = |cell: &Cell| Ok(Cell::new(cell.colour, to(cell.loc)?));
                 let images = patches::moved(cells, to)?;
-                Object::built(ascending(images, how), built).into()
+                Object::built(images, built).into()
             }
         });
     }

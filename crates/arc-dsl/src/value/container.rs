@@ -83,11 +83,6 @@ impl<'a> Container<'a> {
     /// Element `at`, counted from 0; `None` past the end.
     #[must_use]
     pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
-        if let Value::Set(elements) = self.value
-            && let Some(index) = elements.index_at(at)
-        {
-            return self.stored(index);
-        }
         match self.places() {
             Some(places) => self.stored(*places.get(at)? as usize),
             None => self.stored(at),

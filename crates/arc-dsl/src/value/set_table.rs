@@ -63,7 +63,7 @@ const fn pair(a: u64, b: u64) -> u64 {
 
 /// The sides of the largest grid of ARC, and its locations.
 const SIDE: usize = 30;
-pub(crate) const AREA: usize = SIDE * SIDE;
+const AREA: usize = SIDE * SIDE;
 
 /// The number of a location on a square grid with these sides.
 #[inline]
@@ -349,18 +349,6 @@ fn known_runs(hashes: &[u64], is_copied: bool) -> Option<Vec<(u32, u32)>> {
     Some(all)
 }
 
-/// Which of the elements that have these is iterated at a place, if it is the same one whatever the order of adding.
-pub(crate) fn known_at(runs: &[(u32, u32)], place: usize) -> Option<usize> {
-    let mut sorted: Vec<_> = runs.iter().zip(0..).collect();
-    sorted.sort_unstable();
-    let &((first, last), at) = sorted.get(place)?;
-    let are_before = sorted[..place].iter().all(|((_, last), _)| last < first);
-    let is_next = sorted
-        .get(place + 1)
-        .is_none_or(|((first, _), _)| last < first);
-    (are_before && is_next).then_some(at)
-}
-
 /// Whether these are those of elements of which the order is known.
 pub(crate) fn are_apart(runs: &[(u32, u32)]) -> bool {
     let mut sorted = runs.to_vec();
@@ -407,30 +395,6 @@ impl Table {
     /// The elements in the order in which Python iterates over them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.slots.iter().copied().filter(|slot| *slot < REMOVED)
-    }
-
-    /// The slots that hold an element, with these.
-    pub(crate) fn filled_slots(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
-        let all = self.slots.iter().copied().enumerate();
-        all.filter(|(_, slot)| *slot < REMOVED)
-    }
-
-    /// Makes it the table to which these elements were added one by one, which are in these slots then.
-    pub(crate) fn put_at(&mut self, elements: impl Iterator<Item = (usize, u32)> + Clone) {
-        self.len = elements.clone().count();
-        self.filled = self.len;
-        self.slots.clear();
-        self.slots.resize(slots_of(self.len, false), FREE);
-        for (slot, element) in elements {
-            self.slots[slot] = element;
-        }
-    }
-
-    /// Removes all elements.
-    pub(crate) fn clear(&mut self) {
-        self.slots.truncate(8);
-        self.slots.fill(FREE);
-        (self.filled, self.len) = (0, 0);
     }
 
     /// The bytes that it takes.
@@ -612,9 +576,7 @@ pub(crate) mod tests {
                 assert_eq!(table.slots.len(), slots_of(hashes.len(), is_copied));
                 let runs = runs(&hashes, is_copied);
                 let mut last = 0;
-                for (place, element) in table.iter().enumerate() {
-                    let known = known_at(&runs, place);
-                    assert!(known.is_none_or(|at| at == element as usize));
+                for element in table.iter() {
                     let run = runs[element as usize];
                     assert!(run.1 >= last);
                     last = last.max(run.0);

@@ -227,32 +227,7 @@ fn holds_tuples(ty: &Type) -> bool {
 
 /// Whether a primitive measures where the cells of a patch are, in whatever order they come.
 fn measures(primitive: Primitive) -> bool {
-    use Primitive as P;
-    matches!(
-        primitive,
-        P::Uppermost
-            | P::Lowermost
-            | P::Leftmost
-            | P::Rightmost
-            | P::Ulcorner
-            | P::Urcorner
-            | P::Llcorner
-            | P::Lrcorner
-            | P::Center
-            | P::Height
-            | P::Width
-            | P::Shape
-            | P::Portrait
-            | P::Square
-            | P::Vline
-            | P::Hline
-            | P::Manhattan
-            | P::Adjacent
-            | P::Hmatching
-            | P::Vmatching
-            | P::Position
-            | P::Gravitate
-    )
+    primitive.family() == "extents"
 }
 
 /// Whether a primitive whose result contains its arguments, or the elements of their elements, does nothing else.

@@ -95,9 +95,6 @@ impl Builder<'_, '_> {
                     self.step_on(&ops::IN_COLUMNS, *patch, &[*j])?
                 }
             }
-            (P::Contained, [Lane::Pair(loc), Lane::Whole(patch, Type::Indices)]) => {
-                self.step_on(&ops::CONTAINED, *patch, loc)?
-            }
             _ => {
                 let kernel = match primitive {
                     P::Even => &ops::EVEN,

@@ -1,5 +1,5 @@
-//! Bitmaps of locations and cells that lie close together, as they do on and around a grid: to sort them, and to find the
-//! number of one among others that ascend.
+//! Bitmaps of locations and cells that lie close together, as they do on and around a grid, to sort them; and bits that have
+//! numbers.
 
 use crate::patch::{Cell, Loc};
 
@@ -143,39 +143,5 @@ impl RankedBits {
         let (word, before) = self.0[word];
         let bit = 1 << bit;
         (word & bit != 0).then(|| before + (word & (bit - 1)).count_ones())
-    }
-}
-
-/// The numbers of cells that ascend.
-pub(super) struct Ranks {
-    bitmaps: Bitmaps,
-    bits: RankedBits,
-}
-
-impl Ranks {
-    /// Those of these cells, which ascend and are this many; `None` if they do not lie close together.
-    pub(super) fn of(cells: impl Iterator<Item = Cell> + Clone, count: usize) -> Option<Self> {
-        let bitmaps = Bitmaps::around(cells.clone(), 16, count)?;
-        let bits = RankedBits::of(bitmaps.marked(cells));
-        Some(Self { bitmaps, bits })
-    }
-
-    /// The number of a cell, if it is one of them.
-    pub(super) fn get(&self, cell: Cell) -> Option<u32> {
-        let Bitmaps {
-            top,
-            left,
-            rows,
-            stride,
-            colours,
-        } = self.bitmaps;
-        let within = |at: i32, first: i32, count: usize| {
-            (i64::from(at) - i64::from(first)).cast_unsigned() < count as u64
-        };
-        let is_inside = within(cell.colour, 0, colours)
-            && within(cell.loc.i, top, rows)
-            && within(cell.loc.j, left, 64 * stride);
-        let (word, bit) = is_inside.then(|| self.bitmaps.place(cell))?;
-        self.bits.number(word, bit)
     }
 }

@@ -15,9 +15,7 @@ use flood::in_reading_order;
 use crate::budget::ELEMENT_BYTES;
 use crate::patch::{Cell, Indices, Loc};
 use crate::value::Value;
-use crate::value::beginning::Beginning;
-use crate::value::set_table::{self, AREA, Table};
-use crate::value::sets::bitmaps::Ranks;
+use crate::value::set_table::{self, Table};
 
 /// How a set was built, and its order once that is known.
 #[derive(Debug, Clone, Default)]
@@ -61,8 +59,6 @@ pub(crate) enum Built {
     Merged(Value),
     /// The same, where the set of containers is one to which these were added, one for each of `By`.
     Images(Box<(Value, By)>),
-    /// The same, where each container is the patch, moved this far.
-    Stamps(Box<(Value, Box<[Loc]>, By)>),
     /// From a patch.
     Patch(Value, How),
     /// The locations next to one, and then those diagonal to it.
@@ -122,52 +118,33 @@ impl By {
     }
 }
 
-/// The numbers of elements that ascend.
-struct Numbering<'e, T> {
-    elements: &'e [T],
-    ranks: Option<Ranks>,
+/// The number of an element among these, which ascend; nothing if it is not there.
+fn number_of<T: Ord>(elements: &[T], element: &T) -> Option<u32> {
+    elements.binary_search(element).ok().map(|at| at as u32)
 }
 
-impl<'e, T: Element> Numbering<'e, T> {
-    fn of(elements: &'e [T]) -> Self {
-        /// Fewer are found as fast by halves.
-        const FEW: usize = 16;
-        let are_cells = elements.len() > FEW && elements[0].cell().is_some();
-        let cells = || Ranks::of(elements.iter().filter_map(T::cell), elements.len());
-        Self {
-            elements,
-            ranks: are_cells.then(cells).flatten(),
-        }
-    }
+/// The numbers of those that are there, in their order.
+fn numbers_of<'a, T: Element>(
+    elements: &[T],
+    all: impl IntoIterator<Item = &'a T>,
+) -> impl Iterator<Item = u32> {
+    all.into_iter().filter_map(|it| number_of(elements, it))
+}
 
-    /// The number of this one; nothing if it is not there.
-    fn get(&self, element: &T) -> Option<u32> {
-        match (&self.ranks, element.cell()) {
-            (Some(ranks), Some(cell)) => ranks.get(cell),
-            _ => (self.elements.binary_search(element).ok()).map(|at| at as u32),
-        }
-    }
-
-    /// The numbers of these, in their order; what is not there is left out.
-    fn all<'a>(&self, all: impl Iterator<Item = &'a T>) -> impl Iterator<Item = u32> {
-        all.filter_map(|it| self.get(it))
-    }
-
-    /// Adds the numbers of those elements of a set that are there, in the order of the set.
-    fn add_all(&self, numbers: &mut Vec<u32>, set: &Value) {
-        let mut next = 0;
-        let number = |element: &T| {
-            // Both ascend, and most often the next one is it.
-            let found = match self.elements.get(next) {
-                Some(at) if at == element => Some(next as u32),
-                _ => self.get(element),
-            };
-            next = found.map_or(next, |found| found as usize + 1);
-            found
+/// Adds the numbers of those elements of a set that are there, in the order of the set.
+fn add_numbers<T: Element>(numbers: &mut Vec<u32>, elements: &[T], set: &Value) {
+    let mut next = 0;
+    let number = |element: &T| {
+        // Both ascend, and most often the next one is it.
+        let found = match elements.get(next) {
+            Some(at) if at == element => Some(next as u32),
+            _ => number_of(elements, element),
         };
-        let all: Vec<Option<u32>> = T::elements(set).iter().map(number).collect();
-        numbers.extend(places_of(set).filter_map(|at| all[at]));
-    }
+        next = found.map_or(next, |found| found as usize + 1);
+        found
+    };
+    let all: Vec<Option<u32>> = T::elements(set).iter().map(number).collect();
+    numbers.extend(places_of(set).filter_map(|at| all[at]));
 }
 
 /// How a set is built from another one, in the order of that set.
@@ -199,16 +176,6 @@ pub(crate) trait Element: Ord + Clone + 'static {
     /// The elements of a set of these, ascending; none of other values.
     fn elements(set: &Value) -> &[Self];
 
-    /// The cell or, without a colour, the location that it is.
-    fn cell(&self) -> Option<Cell> {
-        None
-    }
-
-    /// The element of a patch, moved this way.
-    fn moved(&self, _: Loc) -> Self {
-        self.clone()
-    }
-
     /// The elements of a set of these in the order in which they were added, if they are kept.
     fn added(_: &Built) -> &[Self] {
         &[]
@@ -224,9 +191,6 @@ const DEEP: u8 = 32;
 /// The weight of what a set may keep. It counts as memory, and from a quarter of that on nothing is kept
 /// ([`Context::keep`](crate::budget::Context)).
 const MOST_KEPT: u32 = 1 << 21;
-
-/// From this weight on less is kept where that is possible.
-const LITTLE_KEPT: u32 = 1 << 12;
 
 impl Built {
     /// How many sets are kept one inside the other to find the order, and the weight of all that is kept.
@@ -257,12 +221,6 @@ impl Built {
                 let (own, more) = of(both.1.sets(), 0);
                 (depth.max(own), kept.saturating_add(more))
             }
-            Built::Stamps(stamps) => {
-                let (patch, ways, by) = &**stamps;
-                let (depth, kept) = of(slice(patch), size_of_val(&**stamps));
-                let (own, more) = of(by.sets(), size_of_val(&**ways));
-                (depth.max(own), kept.saturating_add(more))
-            }
             Built::AddedLocs(locs) => of(&[], size_of_val(&**locs)),
             Built::AddedCells(cells) => of(&[], size_of_val(&**cells)),
             Built::Numbers(numbers) => of(&[], size_of_val(&**numbers)),
@@ -284,10 +242,9 @@ impl Built {
     /// repeated: the first one counts.
     fn added<T: Element>(&self, elements: &[T]) -> Vec<u32> {
         let mut numbers = Vec::with_capacity(elements.len());
-        let numbering = || Numbering::of(elements);
         match self {
             Built::AddedLocs(_) | Built::AddedCells(_) => {
-                numbers.extend(numbering().all(T::added(self).iter()));
+                numbers.extend(numbers_of(elements, T::added(self)));
             }
             Built::Numbers(added) => numbers.extend_from_slice(added),
             Built::Like(set) | Built::Moved(set) => {
@@ -297,17 +254,15 @@ impl Built {
                 let added = both.0.added(elements);
                 numbers.extend(both.1.places().into_iter().map(|at| added[at]));
             }
-            Built::Kept(set) => numbering().add_all(&mut numbers, set),
+            Built::Kept(set) => add_numbers(&mut numbers, elements, set),
             Built::Joined(both) => {
-                let numbering = numbering();
                 for set in &**both {
-                    numbering.add_all(&mut numbers, set);
+                    add_numbers(&mut numbers, elements, set);
                 }
             }
             Built::Merged(sets) => {
-                let numbering = numbering();
                 for set in in_order::<Value>(sets) {
-                    numbering.add_all(&mut numbers, set);
+                    add_numbers(&mut numbers, elements, set);
                 }
             }
             Built::Images(both) => {
@@ -316,65 +271,9 @@ impl Built {
                 let order = Order::by(Built::Numbers(added.into()), by.clone());
                 return Built::Merged(Value::set_built(sets, order)).added(elements);
             }
-            Built::Stamps(stamps) => {
-                let (patch, ways, by) = &**stamps;
-                add_stamps(&mut numbers, patch, ways, by, elements);
-            }
             _ => numbers.extend(0..elements.len() as u32),
         }
         numbers
-    }
-
-    /// The same, with less that is kept, if each of the images is one patch moved.
-    fn lighter(&self) -> Option<Self> {
-        let Built::Images(both) = self else {
-            return None;
-        };
-        let (images, by) = &**both;
-        let images = images.values();
-        let patch = images.first()?.moved_from()?;
-        let first = patch.first_loc()?;
-        let way = |image: &Value| {
-            let other = image.moved_from()?;
-            let is_it = other.address() == patch.address() && patch.address().is_some();
-            let at = image.first_loc().filter(|_| is_it)?;
-            Some(at.wrapping_add(Loc::new(-first.i, -first.j)))
-        };
-        let ways: Option<Box<[Loc]>> = images.iter().map(way).collect();
-        Some(Built::Stamps((patch.clone(), ways?, by.clone()).into()))
-    }
-}
-
-/// Adds the numbers among `elements` of those of a patch that is moved these ways, one for each of `by`. The moved patches
-/// are a set first, in whose order their elements come.
-fn add_stamps<T: Element>(
-    numbers: &mut Vec<u32>,
-    patch: &Value,
-    ways: &[Loc],
-    by: &By,
-    elements: &[T],
-) {
-    let moved = |way: Loc| -> Vec<T> {
-        let items = T::elements(patch).iter();
-        items.map(|item| item.moved(way)).collect()
-    };
-    // They ascend as the ways do.
-    let mut ascending = ways.to_vec();
-    ascending.sort_unstable();
-    ascending.dedup();
-    let hashes: Vec<u64> = ascending
-        .iter()
-        .map(|way| set_table::set(T::hashes(&moved(*way)).into_iter()))
-        .collect();
-    let added: Vec<u32> = Numbering::of(&ascending).all(ways.iter()).collect();
-    let added = by.places().into_iter().map(|at| added[at]);
-    let places: Vec<u32> = places_of(patch).map(|at| at as u32).collect();
-    let numbering = Numbering::of(elements);
-    for stamp in Table::of(added, &hashes).iter() {
-        let moved = moved(ascending[stamp as usize]);
-        let all: Vec<u32> = numbering.all(moved.iter()).collect();
-        let order = Table::of(places.iter().copied(), &T::hashes(&moved));
-        numbers.extend(order.iter().filter_map(|at| all.get(at as usize)));
     }
 }
 
@@ -426,29 +325,16 @@ impl Order {
         Self::new(Built::Moved(patch.clone()))
     }
 
-    /// The patch of which the set's elements are those moved.
-    pub(crate) fn moved_from(&self) -> Option<&Value> {
-        match &self.built {
-            Built::Moved(patch) if !self.copied => Some(patch),
-            _ => None,
-        }
-    }
-
     /// The same for a set with these elements; finds the order now if finding it later would keep too much memory.
     #[inline]
     pub(crate) fn settled<T: Element>(self, elements: &[T]) -> Self {
         if elements.len() < 2 {
             return Self::default();
         }
-        if self.depth <= DEEP && self.kept <= LITTLE_KEPT {
-            return self;
-        }
-        let lighter = self.built.lighter().filter(|_| !self.copied);
-        let order = lighter.map_or(self, Self::new);
-        if order.depth <= DEEP && order.kept <= MOST_KEPT {
-            order
+        if self.depth <= DEEP && self.kept <= MOST_KEPT {
+            self
         } else {
-            order.found(elements)
+            self.found(elements)
         }
     }
 
@@ -499,17 +385,6 @@ impl Order {
         } else {
             table
         }
-    }
-
-    /// The index of the element at this place in the order of iteration, if to tell it takes less than to find the order.
-    pub(crate) fn index_at<T: Element>(&self, elements: &[T], place: usize) -> Option<usize> {
-        let Built::Objects(height, width) = self.built else {
-            return None;
-        };
-        if (height * width) as usize <= AREA || self.places.get().is_some() {
-            return None;
-        }
-        set_table::known_at(&set_table::runs(&T::hashes(elements), true), place)
     }
 
     /// Whether the set is a copy of another one; nothing if it is neither that nor one to which elements were added one
@@ -590,17 +465,8 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
     // beside truth values or other sets: then the first of all that are equal stays, as in Python.
     let is_plain = |value: &Value| matches!(value, Value::Int(_) | Value::Loc(_) | Value::Cell(_));
     let are_same = values.iter().all(is_plain) || values.iter().all(has_one_order);
-    let begins: Option<Vec<u64>> = values.iter().map(Beginning::of).collect();
-    let begins = begins.unwrap_or_else(|| vec![0; values.len()]);
-    let all = begins.into_iter().zip(0..).zip(values);
-    let mut given: Vec<(u64, u32, Value)> = all
-        .map(|((begins, at), value)| (begins, at, value))
-        .collect();
-    given.sort_unstable_by(|(begins, at, a), (others, other, b)| {
-        // Most often how they begin decides, which needs no look at what is behind a pointer.
-        if begins != others {
-            return begins.cmp(others);
-        }
+    let mut given: Vec<(u32, Value)> = (0..).zip(values).collect();
+    given.sort_unstable_by(|(at, a), (other, b)| {
         let ordering = a.cmp(b);
         if are_same {
             return ordering;
@@ -609,11 +475,9 @@ pub(crate) fn numbered(values: Vec<Value>, by: Option<&By>) -> (Vec<Value>, Vec<
     });
     let mut numbers = vec![0; given.len()];
     let mut ascending: Vec<Value> = Vec::with_capacity(given.len());
-    let mut last = None;
-    for (begins, place, value) in given {
-        if last != Some(begins) || ascending.last() != Some(&value) {
+    for (place, value) in given {
+        if ascending.last() != Some(&value) {
             ascending.push(value);
-            last = Some(begins);
         }
         numbers[place as usize] = ascending.len() as u32 - 1;
     }
@@ -638,7 +502,7 @@ fn set_of<T: Element>(elements: &[T]) -> Vec<T> {
     let mut sorted = elements.to_vec();
     sorted.sort();
     sorted.dedup();
-    let numbers = Numbering::of(&sorted).all(elements.iter()).collect();
+    let numbers = numbers_of(&sorted, elements).collect();
     let order = Order::new(Built::Numbers(numbers));
     match order.places(&sorted) {
         Some(places) => places
@@ -712,14 +576,6 @@ impl Element for Loc {
         }
     }
 
-    fn cell(&self) -> Option<Cell> {
-        Some(Cell::new(0, *self))
-    }
-
-    fn moved(&self, way: Loc) -> Self {
-        self.wrapping_add(way)
-    }
-
     fn added(built: &Built) -> &[Self] {
         match built {
             Built::AddedLocs(locs) => locs,
@@ -728,19 +584,17 @@ impl Element for Loc {
     }
 
     fn table(built: &Built, elements: &[Self], hashes: &[u64]) -> Option<Table> {
-        let numbering = OnceCell::new();
-        let numbering = || numbering.get_or_init(|| Numbering::of(elements));
-        let number = |loc: Loc| numbering().get(&loc);
+        let number = |loc: Loc| number_of(elements, &loc);
         let corners = || corners(elements.iter().copied());
         Some(match built {
             Built::Patch(patch, How::Locations) => {
                 let locs = in_order::<Cell>(patch).map(|cell| &cell.loc);
-                Table::of(numbering().all(locs), hashes)
+                Table::of(numbers_of(elements, locs), hashes)
             }
             Built::Patch(patch, How::Delta) => delta(patch, elements),
             Built::Patch(patch, how) => {
                 let all = mirrored(patch, *how, |loc| *loc, |_, loc| loc);
-                Table::of(numbering().all(all.iter()), hashes)
+                Table::of(numbers_of(elements, &all), hashes)
             }
             Built::Neighbours => {
                 let (low, high) = corners();
@@ -781,8 +635,7 @@ impl Element for Loc {
 /// The table of the bounding box of a patch without the patch.
 fn delta(patch: &Value, elements: &[Loc]) -> Table {
     let taken = Value::from(Indices::new(locations(patch)));
-    let numbering = Numbering::of(elements);
-    let contains = |loc: Loc| numbering.get(&loc).is_none();
+    let contains = |loc: Loc| number_of(elements, &loc).is_none();
     let (low, high) = corners(locations(patch).into_iter());
     let all: Vec<Loc> = (low.i..=high.i)
         .flat_map(|i| (low.j..=high.j).map(move |j| Loc::new(i, j)))
@@ -794,7 +647,7 @@ fn delta(patch: &Value, elements: &[Loc]) -> Table {
     };
     let whole = Table::of(0..all.len() as u32, &hashes);
     let rest = whole.minus(count, |at| contains(all[at as usize]), &hashes);
-    rest.renumbered(|at| numbering.get(&all[at as usize]).unwrap_or(0))
+    rest.renumbered(|at| number_of(elements, &all[at as usize]).unwrap_or(0))
 }
 
 impl Element for Cell {
@@ -806,17 +659,6 @@ impl Element for Cell {
         match set {
             Value::Object(object) => object.as_slice(),
             _ => &[],
-        }
-    }
-
-    fn cell(&self) -> Option<Cell> {
-        Some(*self)
-    }
-
-    fn moved(&self, way: Loc) -> Self {
-        Cell {
-            loc: self.loc.wrapping_add(way),
-            ..*self
         }
     }
 
@@ -847,7 +689,7 @@ impl Element for Cell {
             Built::Patch(patch, how) => {
                 let with = |cell: &Cell, loc| Cell { loc, ..*cell };
                 let all = mirrored(patch, *how, |cell| cell.loc, with);
-                Table::of(Numbering::of(elements).all(all.iter()), hashes)
+                Table::of(numbers_of(elements, &all), hashes)
             }
             Built::Reading => Table::of(by_location(), hashes),
             Built::Flood(flood) => flood.table(elements, hashes),
@@ -885,7 +727,7 @@ fn scaled(patch: &Value, elements: &[Cell], hashes: &[u64]) -> Table {
     let places = copied.places(&sorted);
     let all = (0..sorted.len()).map(|at| sorted[places.map_or(at, |places| places[at] as usize)]);
     let large = moved(all.collect(), start);
-    Table::of(Numbering::of(elements).all(large.iter()), hashes)
+    Table::of(numbers_of(elements, &large), hashes)
 }
 
 impl Element for Value {
@@ -966,8 +808,6 @@ pub(crate) fn python_hash(value: &Value) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use super::*;
     use crate::{Interpreter, Primitive};
 
@@ -1017,58 +857,5 @@ mod tests {
                 assert_eq!(given[first].to_string(), value.to_string());
             }
         }
-    }
-
-    #[test]
-    fn a_patch_moved_many_times_is_merged_in_the_same_order_from_less() {
-        let interpreter = Interpreter::default();
-        let call = |primitive: Primitive, arguments: &[&Value]| {
-            let function = Value::primitive(primitive);
-            interpreter.call(function, arguments).unwrap()
-        };
-        let locs = |all: &[(i32, i32)]| -> Value {
-            let all = all.iter().map(|&(i, j)| Loc::new(i, j));
-            Value::from(all.collect::<Indices>())
-        };
-        let patch = locs(&[(5, 3), (0, 0), (2, 7), (2, 8), (9, 1), (4, 4)]);
-        let coloured = call(Primitive::Recolor, &[&Value::Int(3), &patch]);
-        let ways = locs(&[(8, 2), (0, 0), (-3, 5), (1, 1), (2, 7), (6, -6), (4, 1)]);
-        for patch in [patch, coloured] {
-            for factor in [1, -1] {
-                let set = ways.as_container().unwrap();
-                let images: Vec<Value> = set
-                    .iter_stored()
-                    .map(|way| {
-                        let way = call(Primitive::Multiply, &[&way, &Value::Int(factor)]);
-                        call(Primitive::Shift, &[&patch, &way])
-                    })
-                    .collect();
-                let all = call(Primitive::Merge, &[&Value::tuple(images.clone())]);
-                let all = Value::set(all.as_container().unwrap().iter().map(Cow::into_owned));
-                let by = By::Set(ways.clone());
-                let images = Built::Images((Value::tuple(images), by).into());
-                let lighter = images.lighter().unwrap();
-                assert!(lighter.kept().1 < images.kept().1);
-                let [expected, found] = [images, lighter].map(|built| {
-                    let order = Order::new(built);
-                    let places = match &all {
-                        Value::Object(all) => order.places(all.as_slice()),
-                        _ => order.places(Loc::elements(&all)),
-                    };
-                    places.unwrap().to_vec()
-                });
-                assert_eq!(found, expected, "{patch} {factor}");
-            }
-        }
-        let other = call(
-            Primitive::Shift,
-            &[&ways, &Value::pair(&Value::Int(0), &Value::Int(1))],
-        );
-        let images = Value::tuple(vec![other, ways.clone()]);
-        assert!(
-            Built::Images((images, By::Set(ways)).into())
-                .lighter()
-                .is_none()
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::Built;
 use crate::components::Components;
@@ -127,38 +127,6 @@ impl Flood {
         Table::of(added, hashes).copied(hashes)
     }
 
-    /// Makes a table that of the locations beside one, if all of them are on the grid: then it depends on the location
-    /// alone.
-    fn put_beside(&self, near: &mut Table, at: u32) -> bool {
-        static KNOWN: [[AtomicU64; SIDE * SIDE]; 2] =
-            [const { [const { AtomicU64::new(0) }; SIDE * SIDE] }; 2];
-        let (height, width) = (self.grid.height(), self.grid.width());
-        let (i, j) = (at as usize / width, at as usize % width);
-        let middle = Loc::new(i as i32, j as i32);
-        let is_inside = (1..height - 1).contains(&i) && (1..width - 1).contains(&j);
-        let Some(place) = set_table::place(middle, SIDE).filter(|_| is_inside) else {
-            return false;
-        };
-        let known = &KNOWN[usize::from(self.diagonal)][place];
-        // For each way five bits with its slot.
-        let mut slots = known.load(Relaxed);
-        if slots == 0 {
-            let all: Vec<Loc> = neighbours(middle, self.diagonal).collect();
-            let hashes: Vec<u64> = all.iter().map(|loc| set_table::loc(*loc)).collect();
-            for (slot, element) in Table::of(0..all.len() as u32, &hashes).filled_slots() {
-                slots |= (slot as u64) << (5 * way(middle, all[element as usize]));
-            }
-            known.store(slots, Relaxed);
-        }
-        let ways = WAYS.iter().zip(0..);
-        let beside = ways.filter(|(way, _)| is_beside(**way, self.diagonal));
-        near.put_at(beside.map(|((i, j), at_way)| {
-            let other = at as i32 + i * width as i32 + j;
-            ((slots >> (5 * at_way) & 31) as usize, other as u32)
-        }));
-        true
-    }
-
     fn locations(&self) -> Locations {
         Locations {
             width: self.grid.width(),
@@ -228,7 +196,7 @@ impl Flood {
         let mut added = Vec::with_capacity(count);
         added.push(start);
         let mut is_added = vec![false; count];
-        let (mut near, mut around) = (Table::default(), Table::default());
+        let locations = self.locations();
         let mut last = 0;
         while added.len() < count {
             let wave = &added[last..];
@@ -249,20 +217,15 @@ impl Flood {
                 added.push(first);
                 continue;
             }
-            around.clear();
+            let mut around = Table::default();
             for &at in wave {
-                if !self.put_beside(&mut near, at) {
-                    near.clear();
-                    self.beside(at)
-                        .for_each(|at| near.add(at, &self.locations()));
-                }
-                around.merge(&near, &self.locations());
+                around.merge(&Table::of(self.beside(at), &locations), &locations);
             }
             let taken = |at: u32| {
                 let (object, cell) = found.object(at);
                 object < number || object == number && is_added[cell as usize]
             };
-            let candidates = around.minus(before as usize + last, taken, &self.locations());
+            let candidates = around.minus(before as usize + last, taken, &locations);
             added.extend(candidates.iter().filter(joins));
         }
         added
