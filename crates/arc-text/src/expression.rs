@@ -37,6 +37,10 @@ pub(super) enum Expression<'t> {
     },
 }
 
+/// What is expected where there is a list.
+pub(super) const OF_A_LIST: &str =
+    "`tuple(..)` or another call around it that takes only its elements";
+
 impl Expression<'_> {
     /// The result of a function, or a value that needs no step.
     pub(super) fn of(operand: Operand) -> Self {
@@ -61,6 +65,9 @@ impl<'t> Lowering<'_, 't> {
     pub(super) fn lower(&mut self, expr: &Expr<'t>) -> Result<Expression<'t>> {
         let token = expr.token;
         let operand: Operand = match &expr.kind {
+            ExprKind::Name | ExprKind::Trailed(_) if self.is_list(expr) => {
+                return Err(self.expects(token, OF_A_LIST));
+            }
             ExprKind::Name => return Ok(self.named(token, &[])?.0),
             ExprKind::Word => match token.text {
                 "True" => Value::from(true).into(),
@@ -264,6 +271,32 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
+    /// An argument of a call, which may be a list where only its elements are taken.
+    fn given(&mut self, callee: Callee, place: usize, value: &Expr<'t>) -> Result<Operand> {
+        use Primitive as P;
+        let takes_elements = match callee {
+            Callee::Primitive(
+                P::First
+                | P::Last
+                | P::Size
+                | P::Totuple
+                | P::Maximum
+                | P::Minimum
+                | P::Pair
+                | P::Product,
+            ) => true,
+            Callee::Primitive(
+                P::Argmax | P::Argmin | P::Valmax | P::Valmin | P::Order | P::Extract,
+            ) => place == 0,
+            Callee::Primitive(P::Contained) => place == 1,
+            _ => false,
+        };
+        if takes_elements && self.is_list(value) {
+            return self.list(value);
+        }
+        self.argument(value)
+    }
+
     /// A call of `callee`, which stands at `token`.
     fn call(
         &mut self,
@@ -288,7 +321,7 @@ impl<'t> Lowering<'_, 't> {
         {
             let (function, container) = if place == 0 { (a, b) } else { (b, a) };
             self.hashed_by(callee, place, function)?;
-            let container = self.argument(container)?;
+            let container = self.given(callee, 1 - place, container)?;
             let function = self.function_of_elements(function, &container)?;
             let mut arguments = [function, container];
             arguments.swap(0, place);
@@ -303,7 +336,7 @@ impl<'t> Lowering<'_, 't> {
             let Some(keyword) = *keyword else {
                 self.is_only_called = loop_function == Some(arguments.len());
                 self.hashed_by(callee, arguments.len(), value)?;
-                arguments.push(self.argument(value)?);
+                arguments.push(self.given(callee, arguments.len(), value)?);
                 continue;
             };
             let primitive = match callee {

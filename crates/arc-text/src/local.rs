@@ -307,7 +307,9 @@ impl<'t> Lowering<'_, 't> {
         }
         self.depth += 1;
         let around = self.captures_of(&parameters, used, set.unwrap_or_default());
-        let unhashable = self.scope.as_ref().map(|it| it.unhashable.clone());
+        let scope = self.scope.as_ref();
+        let unhashable = scope.map(|it| it.unhashable.clone());
+        let lists = scope.map(|it| it.lists.clone());
         let mut types = vec![KnownType::default(); parameters.len()];
         if let Some(scope) = &mut self.scope {
             for name in &around.captured {
@@ -334,6 +336,8 @@ impl<'t> Lowering<'_, 't> {
             scope.unhashable = unhashable.unwrap_or_default();
             let own = |name: &&str| parameters.iter().any(|it| it.token.text == *name);
             scope.unhashable.retain(|name| !own(name));
+            scope.lists = lists.unwrap_or_default();
+            scope.lists.retain(|name| !own(name));
             scope.imported = around.imported;
         }
         let is_only_called = std::mem::replace(&mut self.is_only_called, false);

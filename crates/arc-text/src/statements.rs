@@ -6,7 +6,7 @@ use arc_dsl::{BuildError, Callee, Dialect, Operand, ProgramBuilder, Slot, TypedP
 use arc_isa::{Primitive, Type, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::expression::Expression;
+use crate::expression::{Expression, OF_A_LIST};
 use crate::globals::Binding;
 use crate::lexer::Token;
 use crate::module::Given;
@@ -357,6 +357,13 @@ impl<'t> Lowering<'_, 't> {
             lowering.parts(&parts[at..=at])?;
             let scope = lowering.scope.iter();
             sets.extend(scope.flat_map(|scope| scope.unhashable.iter().copied()));
+            let lists = lowering.scope.as_ref().map(|scope| &scope.lists);
+            let mut joint_lists = joint
+                .iter()
+                .filter(|name| lists.is_some_and(|it| it.contains(name.text)));
+            if let Some(list) = joint_lists.next() {
+                return Err(lowering.expects(*list, OF_A_LIST));
+            }
             lowering.joined_values(token, &joint, &mut types)
         };
         let mut rest = if choices.len() > MOST_NESTED {
@@ -431,10 +438,17 @@ impl<'t> Lowering<'_, 't> {
                 if let ExprKind::Lambda(function) = &value.kind {
                     return self.define(*name, function);
                 }
-                let expression = self.lower(value)?;
-                let is_set = self.is_set(value);
+                let (is_set, is_list) = (self.is_set(value), self.is_list(value));
+                let expression = if is_list {
+                    Expression::Inlined(self.list(value)?)
+                } else {
+                    self.lower(value)?
+                };
                 self.assign(*name, expression, value.token)?;
                 self.mark_sets(is_set.then_some(name));
+                if let Some(scope) = &mut self.scope {
+                    scope.lists.extend(is_list.then_some(name.text));
+                }
             }
             StatementKind::AssignAll(targets, value) => {
                 self.assign_all(&targets.0, &targets.1, value)?;
@@ -579,6 +593,7 @@ impl<'t> Lowering<'_, 't> {
             scope.functions.remove(target.text);
         }
         scope.unhashable.remove(target.text);
+        scope.lists.remove(target.text);
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use arc_dsl::{Callee, Dialect, MAX_INT, Operand, Slot, Value};
 use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::expression::Expression;
+use crate::expression::{Expression, OF_A_LIST};
 use crate::lexer::{Token, TokenKind};
 use crate::module::lowering::{KnownType, Lowering, constant};
 use crate::statements::Parameter;
@@ -529,6 +529,9 @@ impl<'t> Lowering<'_, 't> {
         let Some(slot) = scope.and_then(|scope| scope.builder.variable(name.text)) else {
             return self.fail(name, self.unknown(name, false));
         };
+        if scope.is_some_and(|scope| scope.lists.contains(name.text)) {
+            return Err(self.expects(name, OF_A_LIST));
+        }
         let at = value.token;
         let value = self.argument(value)?;
         self.calculated(operator, token, [Operand::Slot(slot), value], at)

@@ -11,7 +11,7 @@ use arc_dsl::{Callee, Container, Dialect, MAX_INT, Operand, Program, Slot, Value
 use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::expression::{Expression, tuple};
+use crate::expression::{Expression, OF_A_LIST, tuple};
 use crate::lexer::Token;
 use crate::module::lowering::{IS_ELEMENT, KnownType, LocalFunction, Lowering, constant};
 use crate::names::{BUILTINS, is_one_of};
@@ -53,8 +53,7 @@ impl<'t> Lowering<'_, 't> {
         if made == Made::Value {
             return Ok(Expression::of(value));
         }
-        let expected = "`tuple(..)` or another call around it that takes only its elements";
-        Err(self.expects(token, expected))
+        Err(self.expects(token, OF_A_LIST))
     }
 
     /// A call of a function of Python.
@@ -206,17 +205,13 @@ impl<'t> Lowering<'_, 't> {
 
     /// A value, or the tuple of the elements of what is a list or a generator in Python.
     fn sequence(&mut self, expr: &Expr<'t>) -> Result<(Operand, Made)> {
+        if self.is_list(expr) {
+            return Ok((self.list(expr)?, Made::List));
+        }
         match &expr.kind {
             ExprKind::Paren(inner) => return self.sequence(inner),
-            ExprKind::List(elements) => {
-                let elements = elements.iter().map(|element| self.argument(element));
-                let elements = tuple(elements.collect::<Result<_>>()?, expr.token);
-                return Ok((self.operand(elements)?, Made::List));
-            }
-            ExprKind::Comprehension(it) if expr.token.text != "{" => {
-                let is_list = expr.token.text == "[";
-                let made = if is_list { Made::List } else { Made::Iterator };
-                return Ok((self.comprehension(it, true)?, made));
+            ExprKind::Comprehension(it) if expr.token.text == "(" => {
+                return Ok((self.comprehension(it, true)?, Made::Iterator));
             }
             ExprKind::Trailed(trailed) => {
                 if let (name, [Trailer::Call(arguments)]) = (&trailed.0, &trailed.1[..])
@@ -228,6 +223,70 @@ impl<'t> Lowering<'_, 't> {
             _ => {}
         }
         Ok((self.argument(expr)?, Made::Value))
+    }
+
+    /// Whether an expression gives a list.
+    pub(crate) fn is_list(&self, expr: &Expr<'t>) -> bool {
+        match &expr.kind {
+            _ if self.scope.is_none() || self.dialect != Dialect::Public => false,
+            ExprKind::Paren(inner) => self.is_list(inner),
+            ExprKind::List(_) => true,
+            ExprKind::Comprehension(_) => expr.token.text == "[",
+            ExprKind::Name => {
+                let scope = self.scope.as_ref();
+                scope.is_some_and(|scope| scope.lists.contains(expr.token.text))
+            }
+            ExprKind::Trailed(trailed) => {
+                let (value, trailers) = &**trailed;
+                let behind = match &trailers[..] {
+                    [Trailer::Call(_), behind @ ..] if self.makes_list(value) => behind,
+                    all if self.is_list(value) => all,
+                    _ => return false,
+                };
+                let is_part = |it: &Trailer<'_>| matches!(it, Trailer::Index(it) if it.1.len() > 1);
+                behind.iter().all(is_part)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it is the name of a function of Python that makes a list.
+    fn makes_list(&self, name: &Expr<'t>) -> bool {
+        is_one_of("list range sorted", name.token.text) && self.means_builtin(name)
+    }
+
+    /// The tuple of the elements of a list.
+    pub(crate) fn list(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.list(inner),
+            ExprKind::List(elements) => {
+                let elements = elements.iter().map(|element| self.argument(element));
+                let elements = tuple(elements.collect::<Result<_>>()?, expr.token);
+                self.operand(elements)
+            }
+            ExprKind::Comprehension(it) => self.comprehension(it, true),
+            ExprKind::Trailed(trailed) => {
+                let (value, trailers) = &**trailed;
+                let (mut list, parts) = match &trailers[..] {
+                    [Trailer::Call(arguments), parts @ ..] if self.makes_list(value) => {
+                        (self.call_of_builtin(value.token, arguments)?.0, parts)
+                    }
+                    parts => (self.list(value)?, parts),
+                };
+                for part in parts {
+                    if let Trailer::Index(part) = part {
+                        list = self.indexed(list, part.0, &part.1)?;
+                    }
+                }
+                Ok(list)
+            }
+            _ => {
+                let scope = self.scope.as_ref();
+                let slot = scope.and_then(|scope| scope.builder.variable(expr.token.text));
+                slot.map(Operand::Slot)
+                    .ok_or_else(|| self.only_calls(expr.token))
+            }
+        }
     }
 
     /// Whether an expression is the name of a function of Python, which nothing else is bound to.
@@ -662,6 +721,7 @@ impl<'t> Lowering<'_, 't> {
                 lowering.unpacked(&it.target, value, it.token, &mut bound)?;
                 for (name, part) in bound {
                     if let (Operand::Slot(slot), Some(scope)) = (part, &mut lowering.scope) {
+                        scope.lists.remove(name.text);
                         scope.builder.alias(name.text, slot);
                     }
                 }
@@ -745,8 +805,9 @@ impl<'t> Lowering<'_, 't> {
         trailers: &[Trailer<'t>],
     ) -> Result<Option<(Operand, usize)>> {
         let (list, used) = match (&value.kind, trailers) {
-            (ExprKind::List(_) | ExprKind::Comprehension(_), [Trailer::Index(_), ..]) => {
-                (self.sequence(value)?, 0)
+            (ExprKind::Comprehension(_), [Trailer::Index(_), ..]) => (self.sequence(value)?, 0),
+            (_, [Trailer::Index(_), ..]) if self.is_list(value) => {
+                ((self.list(value)?, Made::List), 0)
             }
             (_, [Trailer::Call(arguments), Trailer::Index(_), ..]) if self.means_builtin(value) => {
                 (self.call_of_builtin(value.token, arguments)?, 1)

@@ -136,6 +136,8 @@ pub(crate) struct Scope<'t> {
     pub(crate) results: HashMap<Slot, KnownType>,
     /// The variables that are sets in braces, or tuples with such, and the functions that return such.
     pub(crate) unhashable: HashSet<&'t str>,
+    /// The variables that are lists: here the tuples of their elements.
+    pub(crate) lists: HashSet<&'t str>,
     /// The variables of the comprehensions around.
     pub(crate) looped: HashSet<&'t str>,
     /// What is known to be late: variables that hold a function which uses one of these, and functions that return what
@@ -404,6 +406,7 @@ impl<'t> Scope<'t> {
             types: Vec::new(),
             results: HashMap::new(),
             unhashable: HashSet::new(),
+            lists: HashSet::new(),
             looped: HashSet::new(),
             late: HashMap::new(),
             assumes: 0,

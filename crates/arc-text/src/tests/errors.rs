@@ -136,7 +136,7 @@ fn python_beyond_calls_is_refused_in_one_way() {
         ("x = size(I) / 2", (2, 14), "`/`"),
         ("x = I is I", (2, 8), "the keyword `is`"),
         ("x = {1: 2}", (2, 6), "a dictionary"),
-        ("x = [I]", (2, 6), "`[`"),
+        ("x = trim([I])", (2, 11), "`[`"),
         ("x = I.shape", (2, 7), "`.`"),
         ("x = color('red')", (2, 12), "a string"),
         (

@@ -445,8 +445,8 @@ fn programs_are_listed_by_every_name_that_says_so() {
 #[test]
 fn a_function_that_something_unread_calls_is_no_program() {
     let helper = "def helper(I): return vmirror(I)\n";
-    let unread = format!("{helper}def solve(I):\n  x = [I]\n  return helper(I)\n");
-    assert_eq!(outline(&unread), ["3:7"]);
+    let unread = format!("{helper}def solve(I):\n  x = I.shape\n  return helper(I)\n");
+    assert_eq!(outline(&unread), ["3:8"]);
     let class = format!("{helper}class Solver:\n  def solve(self, I):\n    return helper(I)\n");
     assert_eq!(outline(&class), Vec::<String>::new());
 }

@@ -133,6 +133,68 @@ fn columns_first_elements_and_sets_of_variables_are_those_of_python() {
 
 /// The expected values are CPython's.
 #[test]
+fn lists_that_are_kept_are_taken_element_by_element() {
+    for (lines, expected) in [
+        (
+            "x = sorted(I[0])\nreturn (x[0], x[-1], len(x))",
+            "(0, 1, 3)",
+        ),
+        ("x = [c + 1 for c in I[0]]\nreturn tuple(x)", "(2, 2, 1)"),
+        (
+            "x = list(I[1])\ny = x[1:]\nreturn tuple(c for c in y if c in x)",
+            "(0, 2)",
+        ),
+        (
+            "x = sorted(palette(I))\nreturn tuple(x[i] for i in range(2))",
+            "(0, 1)",
+        ),
+        ("x = [1, 2]\nx = I\nreturn x[0]", "(1, 1, 0)"),
+        ("r = range(2)\nreturn tuple(i for i in r)", "(0, 1)"),
+        ("x = sorted(I[0])\ny = (x)\nreturn sum(y)", "2"),
+        (
+            "x = sorted(I)\nreturn (first(x), size(x), argmax(x, first))",
+            "((0, 0, 2), 2, (1, 1, 0))",
+        ),
+        (
+            "x = [3, 4]\nf = lambda x: x[0]\nreturn tuple(f(x) for x in I)",
+            "(1, 0)",
+        ),
+        (
+            "x = [3, 4]\nreturn tuple(x for x, y in zip(I[0], I[1]))",
+            "(1, 1, 0)",
+        ),
+        (
+            "x = [3, 4]\nif len(I) > 1:\n    y = x[1]\nelse:\n    y = len(x)\nreturn y",
+            "4",
+        ),
+    ] {
+        assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
+    }
+    for lines in [
+        "x = [1, 2]\nreturn x",
+        "x = sorted(I[0])\nreturn combine(x, x)",
+        "x = sorted(I[0])\nreturn apply(increment, x)",
+        "return [(2, 3)][0:1]",
+        "return sorted(I)[::-1]",
+        "x = sorted(I)\nreturn x[1:]",
+        "x = sorted(I)\ny = x[1:]\nreturn y",
+        "x = [1]\nx += (2,)\nreturn 1",
+        "x = [1]\ny, z = x, 2\nreturn 1",
+        "x = [I]\nreturn tuple(x for r in I)",
+        "x = [I]\nf = lambda r: x\nreturn f(I)",
+        "x = (1,)\nif len(I) > 1:\n    x = [2]\nreturn len(x)",
+        "x = [2]\nreturn x if len(I) > 1 else (2,)",
+    ] {
+        let error = given(lines).unwrap_err();
+        assert!(
+            error.contains("expected `tuple(..)` or another call"),
+            "{lines}: {error}"
+        );
+    }
+}
+
+/// The expected values are CPython's.
+#[test]
 fn functions_are_called_by_their_own_parameters() {
     for (lines, expected) in [
         ("return (lambda b, a: subtract(b, a))(b=5, a=3)", "2"),
@@ -675,9 +737,9 @@ fn what_is_not_certain_is_refused() {
              found `palette`",
         ),
         (
-            "x = sorted(I)\nreturn first(x)",
-            "line 2, column 6: expected `tuple(..)` or another call around it that takes only its elements, found \
-             `sorted`",
+            "x = sorted(I)\nreturn merge(x)",
+            "line 3, column 15: expected `tuple(..)` or another call around it that takes only its elements, found \
+             `x`",
         ),
         (
             "return len(zip(I, I))",
