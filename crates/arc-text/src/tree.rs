@@ -77,6 +77,17 @@ pub(super) struct Comprehension<'t> {
     pub(super) condition: Option<Expr<'t>>,
 }
 
+impl<'t> Expr<'t> {
+    /// The generator, if it is one.
+    pub(super) fn generator(&self) -> Option<&Comprehension<'t>> {
+        let inner = self.without_brackets();
+        match &inner.kind {
+            ExprKind::Comprehension(it) if inner.token.is("(") => Some(it),
+            _ => None,
+        }
+    }
+}
+
 impl<'t> Comprehension<'t> {
     /// The value of an element.
     pub(super) fn element(&self) -> &Expr<'t> {

@@ -281,9 +281,19 @@ impl<'t> Lowering<'_, 't> {
         let [(token, right), more @ ..] = rest else {
             return Ok(Expression::Operand(value));
         };
-        let right = match token.text {
-            "in" | "not" => self.elements(right)?,
-            _ => self.argument(right)?,
+        let is_within = matches!(token.text, "in" | "not");
+        let generator = right.generator().filter(|it| is_within && !it.is_flat);
+        if let (Some(it), []) = (generator, more) {
+            let found = self.contained_in(*token, value, it)?;
+            if token.is_name("in") {
+                return Ok(Expression::Inlined(found));
+            }
+            return Ok(call(Primitive::Flip, [found], *token));
+        }
+        let right = if is_within {
+            self.elements(right)?
+        } else {
+            self.argument(right)?
         };
         let compared = self.compared(*token, value, right.clone())?;
         let Some((next, third)) = more.first() else {

@@ -588,16 +588,35 @@ impl<'t> Lowering<'_, 't> {
 
     /// `any(of)` or `all(of)`, which take no more elements than decide it.
     fn decided(&mut self, token: Token<'t>, of: &Expr<'t>) -> Result<Operand> {
-        let decided = match &of.without_brackets().kind {
-            ExprKind::Comprehension(it) if of.without_brackets().token.is("(") => {
-                self.decided_by(token, it)?
-            }
-            _ => {
-                let elements = self.tuple_of(of)?;
-                self.derived(token, token.text, &[elements, Primitive::Identity.into()])?
-            }
+        let decided = if let Some(it) = of.generator() {
+            self.decided_by(token, it)?
+        } else {
+            let elements = self.tuple_of(of)?;
+            self.derived(token, token.text, &[elements, Primitive::Identity.into()])?
         };
         Ok(self.typed(decided, Some(ValueType::Bool)))
+    }
+
+    /// Whether a generator of one loop gives a value, of which Python takes no more elements than decide it.
+    pub(crate) fn contained_in(
+        &mut self,
+        token: Token<'t>,
+        value: Operand,
+        it: &Comprehension<'t>,
+    ) -> Result<Operand> {
+        let (elements, element, is_late) = self.taken(it)?;
+        let (each, ..) = self.of_element(it, &it.value, element.as_ref(), is_late, None)?;
+        let same = self.made(token, Primitive::Rbind, [Primitive::Equality.into(), value])?;
+        let same = self.made(token, Primitive::Compose, [same, each])?;
+        let found = match &it.condition {
+            Some(condition) => {
+                let (condition, ..) =
+                    self.of_element(it, condition, element.as_ref(), is_late, None)?;
+                self.derived(token, "any_if", &[elements, condition, same])?
+            }
+            None => self.derived(token, "any", &[elements, same])?,
+        };
+        Ok(self.typed(found, Some(ValueType::Bool)))
     }
 
     fn decided_by(&mut self, token: Token<'t>, it: &Comprehension<'t>) -> Result<Operand> {
@@ -626,9 +645,7 @@ impl<'t> Lowering<'_, 't> {
                 Value::set(elements.map(Cow::into_owned)).into()
             }
             _ => {
-                let inner = it.container.without_brackets();
-                self.is_taken =
-                    matches!(inner.kind, ExprKind::Comprehension(_)) && inner.token.is("(");
+                self.is_taken = it.container.generator().is_some();
                 self.elements(&it.container)?
             }
         };

@@ -109,6 +109,14 @@ fn columns_first_elements_and_sets_of_variables_are_those_of_python() {
             "((1, 4), (2, 5))",
         ),
         ("return tuple(c[0] for c in zip(*I))", "(1, 1, 0)"),
+        (
+            "return (I[0] in (I[i] for i in range(9)), 7 not in (c for c in I[0]))",
+            "(True, True)",
+        ),
+        (
+            "return (1 in (first(r) for r in I if last(r) > 1), 2 in (last(r) for r in I))",
+            "(False, True)",
+        ),
         ("return tuple(zip(*()))", "()"),
         (
             "return [sum(c) for c in zip(*I)][2] + next(iter(I[1]))",
