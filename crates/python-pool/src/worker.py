@@ -86,7 +86,8 @@ def set_up():
         except Exception as error:
             # A module that is not there is the caller's mistake, but one beside it is not.
             if module in options["modules"]:
-                tell(error=f"the module `{module}` cannot be imported: {told(error)}")
+                hint = "install it, or leave it out of `modules` (none: `--python-modules ''`)"
+                tell(error=f"the module `{module}` cannot be imported: {type(error).__name__}: {error}; {hint}")
                 os._exit(1)
     global numpy
     numpy = sys.modules.get("numpy")

@@ -278,6 +278,14 @@ fn without_the_option_numpy_is_said_to_need_it() {
     let done = folder.run("run --tasks a.json --programs a.py b.py");
     let note = "a.py: may be a program in free Python, as may 1 more: these run with `--python`, `python=True`";
     assert!(done.stderr.contains(note), "{}", done.stderr);
+    // As in code golf, in a folder of such files.
+    let golf = "p=lambda g:[r[::-1]for r in g]\n";
+    folder.write("golf/task001.py", golf);
+    folder.write("golf/task002.py", golf.replace("p=", "transform = "));
+    let done = folder.run("run --tasks a.json --programs golf");
+    let note =
+        "task001.py: may be a program in free Python, as may 1 more: these run with `--python`";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
     // What imports the DSL never is.
     for import in ["from dsl import *", "import constants as c"] {
         folder.write("a.py", format!("{import}\n{text}"));

@@ -76,9 +76,15 @@ fn rank(name: &str, id: &str) -> Rank {
     }
 }
 
-/// The name of the function that a line defines.
+/// The name of the function that a line defines, perhaps by a lambda.
 pub(super) fn name_defined(line: &str) -> Option<&str> {
-    let rest = line.strip_prefix("def ")?;
+    let Some(rest) = line.strip_prefix("def ") else {
+        let (name, value) = line.split_once('=')?;
+        return value
+            .trim_start()
+            .starts_with("lambda")
+            .then(|| name.trim_end());
+    };
     rest.split('(').next().map(str::trim)
 }
 
