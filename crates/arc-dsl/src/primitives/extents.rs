@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use arc_isa::{ContainerKind, Primitive};
 use smallvec::{SmallVec, smallvec};
 
+use super::patches::untyped::normalized;
 use super::untyped::{
     PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, length, outermost, rows,
     to_indices, typed, unpack, width_of_first,
@@ -505,7 +506,7 @@ fn bordering(patch: &Value, grid: &Value) -> PythonResult<bool> {
 fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> PythonResult {
     let container = elements(object)?;
     if !container.is_empty() && !is_coloured(container)? {
-        let back = typed(cx, Primitive::Normalize, &[object])?;
+        let back = normalized(cx, object)?;
         let across = match primitive {
             Primitive::Hperiod => width,
             _ => height,
@@ -828,6 +829,11 @@ mod tests {
         let [columns, rows] =
             [Primitive::Hperiod, Primitive::Vperiod].map(|it| call(it, &[&object]));
         assert_eq!((columns, rows), (Ok(Value::Int(3)), Ok(Value::Int(4))));
+        // Also beside locations without colours.
+        let in_one_row = read("frozenset({(0, 1), frozenset({0, 6})})");
+        let rows = call(Primitive::Vperiod, &[&in_one_row]);
+        assert_eq!(rows, Ok(Value::Int(1)));
+        assert!(call(Primitive::Hperiod, &[&in_one_row]).is_err());
     }
 
     #[test]
