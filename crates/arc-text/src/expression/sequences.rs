@@ -106,10 +106,8 @@ impl<'t> Lowering<'_, 't> {
             }
             ("filter", [function, of], []) => {
                 let elements = self.tuple_of(of)?;
-                let element = self.element_type(&elements, token);
                 let function = self.key(function, &elements)?;
                 let kept = self.made(token, Primitive::Sfilter, [elements, function])?;
-                let kept = self.typed(kept, element.map(ValueType::tuple_of));
                 (kept, Made::Iterator)
             }
             ("enumerate", [of], []) => {
@@ -408,7 +406,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     fn as_tuple(&mut self, token: Token<'t>, elements: Operand) -> Result<Operand> {
-        match self.certain(&elements, token).and_then(|ty| ty.container()) {
+        match self.kind_of(&elements, token) {
             Some(ContainerKind::Tuple) => Ok(elements),
             _ => self.made(token, Primitive::Totuple, [elements]),
         }
@@ -442,7 +440,7 @@ impl<'t> Lowering<'_, 't> {
         if made != Made::Value {
             return self.set_of(token, value);
         }
-        let kind = self.certain(&value, token).and_then(|ty| ty.container());
+        let kind = self.kind_of(&value, token);
         if kind == Some(ContainerKind::Set) && self.has_sets() {
             return Err(self.expects(
                 token,
@@ -480,7 +478,6 @@ impl<'t> Lowering<'_, 't> {
         keywords: &[(Token<'t>, &Expr<'t>)],
     ) -> Result<Operand> {
         let mut elements = self.elements(of)?;
-        let element = self.element_type(&elements, token);
         let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
         for (keyword, value) in keywords {
             match (keyword.text, &value.kind) {
@@ -497,7 +494,6 @@ impl<'t> Lowering<'_, 't> {
             elements = self.mirrored(token, elements)?;
         }
         let sorted = self.made(token, Primitive::Order, [elements, key])?;
-        let sorted = self.typed(sorted, element.map(ValueType::tuple_of));
         if is_reversed {
             return self.mirrored(token, sorted);
         }
@@ -519,7 +515,6 @@ impl<'t> Lowering<'_, 't> {
         keywords: &[(Token<'t>, &Expr<'t>)],
     ) -> Result<Operand> {
         let elements = self.elements(of)?;
-        let element = self.element_type(&elements, token);
         let (of_default, of_key) = match token.text {
             "min" => (Primitive::Minimum, Primitive::Argmin),
             _ => (Primitive::Maximum, Primitive::Argmax),
@@ -532,8 +527,7 @@ impl<'t> Lowering<'_, 't> {
             }
             [(name, _), ..] => return Err(self.expects(*name, "`key=..` or `default=0` alone")),
         };
-        let extreme = self.made(token, of_key, [elements, key])?;
-        Ok(self.typed(extreme, element))
+        self.made(token, of_key, [elements, key])
     }
 
     /// The type of the elements of a container, if it is certain.
@@ -667,7 +661,6 @@ impl<'t> Lowering<'_, 't> {
             let (condition, ..) =
                 self.of_element(it, condition, element.as_ref(), is_late, None)?;
             elements = self.made(it.token, Primitive::Sfilter, [elements, condition])?;
-            elements = self.typed(elements, element.clone().map(ValueType::tuple_of));
         }
         let is_element = matches!(it.value.kind, ExprKind::Name)
             && matches!(it.target, Target::Name(name) if name.text == it.value.token.text);
@@ -844,28 +837,33 @@ impl<'t> Lowering<'_, 't> {
         token: Token<'t>,
         expected: &'static str,
     ) -> Result<()> {
-        let kind = self.certain(value, token).and_then(|ty| ty.container());
-        if kind == Some(ContainerKind::Tuple) || self.is_tuple(value) {
-            return Ok(());
+        match self.kind_of(value, token) {
+            Some(ContainerKind::Tuple) => Ok(()),
+            _ => Err(self.expects(token, expected)),
         }
-        Err(self.expects(token, expected))
     }
 
-    /// Whether a value is certainly a tuple, maybe of functions, which have no type.
-    fn is_tuple(&self, value: &Operand) -> bool {
-        let Operand::Slot(slot) = value else {
-            return constant(value).is_some_and(|it| it.as_tuple().is_some());
-        };
-        let scope = self.scope.as_ref();
-        let step = scope.and_then(|scope| scope.builder.step_of(*slot));
-        step.is_some_and(|step| match step.callee {
-            Callee::Primitive(Primitive::Identity | Primitive::Combine) => {
-                self.is_tuple(&step.arguments[0])
+    /// Whether a value is certainly a tuple or a set, maybe of functions, which have no type.
+    pub(super) fn kind_of(&mut self, value: &Operand, token: Token<'t>) -> Option<ContainerKind> {
+        let mut value = value.clone();
+        loop {
+            if let Some(ty) = self.certain(&value, token) {
+                return ty.container();
             }
-            Callee::Primitive(Primitive::Apply) => self.is_tuple(&step.arguments[1]),
-            Callee::Primitive(Primitive::Astuple | Primitive::Repeat | Primitive::Totuple) => true,
-            _ => false,
-        })
+            let Operand::Slot(slot) = value else {
+                return Some(constant(&value)?.as_container()?.kind);
+            };
+            let step = self.scope.as_ref()?.builder.step_of(slot)?;
+            let place = match step.callee {
+                Callee::Primitive(Primitive::Identity | Primitive::Combine) => 0,
+                Callee::Primitive(Primitive::Apply) => 1,
+                Callee::Primitive(Primitive::Astuple | Primitive::Repeat | Primitive::Totuple) => {
+                    return Some(ContainerKind::Tuple);
+                }
+                _ => return None,
+            };
+            value = step.arguments[place].clone();
+        }
     }
 
     pub(crate) fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {
