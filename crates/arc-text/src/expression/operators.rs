@@ -291,6 +291,7 @@ impl<'t> Lowering<'_, 't> {
             return Ok(call(Primitive::Flip, [found], *token));
         }
         let right = if is_within {
+            self.is_at_once(right)?;
             self.elements(right)?
         } else {
             self.argument(right)?
@@ -492,12 +493,18 @@ impl<'t> Lowering<'_, 't> {
                 (Operator::Plus, [Some(ContainerKind::Tuple), Some(ContainerKind::Tuple)]) => {
                     return Ok(call(Primitive::Combine, sides, token));
                 }
-                (Operator::Times, [Some(ContainerKind::Tuple), None] | [None, Some(ContainerKind::Tuple)]) => {
+                (
+                    Operator::Times,
+                    [Some(ContainerKind::Tuple), None] | [None, Some(ContainerKind::Tuple)],
+                ) => {
                     let [a, b] = sides;
                     let (tuple, times) = if kinds[0].is_some() { (a, b) } else { (b, a) };
                     if self.is_integer(&times, token) {
+                        let element = self.element_type(&tuple, token);
                         let times = self.made(token, Primitive::Repeat, [tuple, times])?;
-                        return Ok(call(Primitive::Merge, [times], token));
+                        let whole = self.made(token, Primitive::Merge, [times])?;
+                        let ty = element.map(ValueType::tuple_of);
+                        return Ok(Expression::Inlined(self.typed(whole, ty)));
                     }
                     return Err(self.not_of_integers(token, "merge(repeat(a, n))"));
                 }

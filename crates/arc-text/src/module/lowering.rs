@@ -310,6 +310,7 @@ impl<'t> Scope<'t> {
 
     /// The type of a step's result, of the types of its arguments.
     fn type_of_step(&self, step: &Step) -> KnownType {
+        use Primitive as P;
         let primitive = match step.callee {
             Callee::Primitive(primitive) => primitive,
             Callee::Slot(slot) => return self.results.get(&slot).cloned().unwrap_or_default(),
@@ -344,7 +345,6 @@ impl<'t> Scope<'t> {
             };
             let of_value = of_value.unwrap_or_default();
             let within = |ty: Option<ValueType>| Some(ValueType::container_of(kind?, ty?));
-            use Primitive as P;
             let ty = match primitive {
                 P::Argmax | P::Argmin | P::Extract => element,
                 P::Order => element.map(ValueType::tuple_of),
@@ -397,6 +397,7 @@ impl<'t> Scope<'t> {
             ExprKind::Trailed(trailed) => {
                 let name = trailed.0.token.text;
                 match (Primitive::from_name(name), &trailed.1[..]) {
+                    (None, [Trailer::Call(_)]) if name == "set" => true,
                     (_, [Trailer::Call(_)]) if self.functions.contains_key(name) => {
                         self.unhashable.contains(name)
                     }
