@@ -33,9 +33,7 @@ pub enum ParseErrorKind {
         found: String,
     },
     /// A part of Python that the language does not have.
-    #[error(
-        "found {found}, which is not read: expected `name = primitive(arguments)` or `return value`"
-    )]
+    #[error("found {found}, which is not read: expected {}", instead_of(found))]
     OnlyCalls {
         /// What was found.
         found: String,
@@ -266,7 +264,7 @@ pub enum ParseErrorKind {
         found: usize,
     },
     /// A set that Python would have to hash.
-    #[error("Python cannot hash a set in braces, expected `frozenset(..)`")]
+    #[error("Python cannot hash a set, expected `frozenset(..)`")]
     Unhashable,
     /// A division of constants by zero.
     #[error("expected a divisor that is not 0, found {found}")]
@@ -337,6 +335,20 @@ pub struct Unfilled {
     pub name: String,
     /// Whether it is one that programs of the typed dialect get, which the program uses.
     pub is_used: bool,
+}
+
+/// What is read in the place of a part of Python.
+fn instead_of(found: &str) -> &'static str {
+    match found.strip_prefix("the keyword ").unwrap_or(found) {
+        "`for`" | "`while`" => "a comprehension, `apply` or `power`",
+        "`:=`" => "`name = value` on a line before",
+        "`*`" => "the values one by one",
+        "`.`" => "a function, as `size(x)`",
+        "`[`" => "a tuple",
+        "a dictionary" => "`a if x == 1 else b`",
+        "`is`" => "`==`",
+        _ => "`name = primitive(arguments)` or `return value`",
+    }
 }
 
 fn as_value(name: &str) -> String {

@@ -6,11 +6,11 @@ mod sequences;
 use arc_dsl::{BuildError, Callee, Dialect, MAX_INT, Operand, TypedPrimitive, Value};
 use smallvec::SmallVec;
 
-use arc_isa::{ContainerKind, Primitive};
+use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::lexer::{Token, TokenKind};
-use crate::module::lowering::{Lowering, constant};
+use crate::module::lowering::{KnownType, Lowering, constant};
 use crate::names;
 use crate::spelling::nearest;
 use crate::tokens::{Result, described, told};
@@ -75,7 +75,9 @@ impl<'t> Lowering<'_, 't> {
                 _ => Value::Nothing.into(),
             },
             ExprKind::Integer(is_negative) => self.integer(token, *is_negative)?,
-            ExprKind::Foreign | ExprKind::List(_) => return Err(self.only_calls(token)),
+            ExprKind::Foreign | ExprKind::List(_) | ExprKind::Star(_) => {
+                return Err(self.only_calls(token));
+            }
             ExprKind::Comprehension(it) => match token.text {
                 "{" => {
                     self.hashed(it.element())?;
@@ -86,10 +88,7 @@ impl<'t> Lowering<'_, 't> {
                 _ => return Err(self.only_calls(it.token)),
             },
             ExprKind::Paren(inner) => return self.lower(inner),
-            ExprKind::Tuple(elements) => {
-                let elements = elements.iter().map(|element| self.argument(element));
-                return Ok(tuple(elements.collect::<Result<_>>()?, token));
-            }
+            ExprKind::Tuple(elements) => return self.displayed_tuple(token, elements),
             ExprKind::Set(set) => match self.set(token, set, false)? {
                 set @ Operand::Slot(_) => return Ok(Expression::Inlined(set)),
                 set => set,
@@ -106,6 +105,34 @@ impl<'t> Lowering<'_, 't> {
         Ok(Expression::Operand(operand))
     }
 
+    /// A tuple of these elements, some of which may be those of another value.
+    pub(super) fn displayed_tuple(
+        &mut self,
+        token: Token<'t>,
+        elements: &[Expr<'t>],
+    ) -> Result<Expression<'t>> {
+        let is_star = |it: &Expr<'t>| matches!(it.kind, ExprKind::Star(_));
+        if !elements.iter().any(is_star) {
+            let elements = elements.iter().map(|element| self.argument(element));
+            return Ok(tuple(elements.collect::<Result<_>>()?, token));
+        }
+        let mut whole = None;
+        for run in elements.chunk_by(|a, b| !is_star(a) && !is_star(b)) {
+            let part = if let ExprKind::Star(inner) = &run[0].kind {
+                self.tuple_of(inner)?
+            } else {
+                let part = self.displayed_tuple(token, run)?;
+                self.operand(part)?
+            };
+            whole = Some(match whole {
+                Some(before) => self.made(token, Primitive::Combine, [before, part])?,
+                None => part,
+            });
+        }
+        let whole = whole.map(Expression::Inlined);
+        whole.ok_or_else(|| self.only_calls(token))
+    }
+
     /// A value, and the calls that follow it.
     fn trailed(&mut self, value: &Expr<'t>, trailers: &[Trailer<'t>]) -> Result<Expression<'t>> {
         let token = value.token;
@@ -115,7 +142,7 @@ impl<'t> Lowering<'_, 't> {
             (None, ExprKind::Name, [Trailer::Call(arguments), ..])
                 if token.text == "frozenset" && !self.is_bound(token.text) =>
             {
-                (Expression::of(self.frozenset(arguments)?), 1)
+                (Expression::of(self.frozenset(token, arguments)?), 1)
             }
             (None, ExprKind::Name, _) => self.named(token, trailers)?,
             (None, ..) => match (&value.without_brackets().kind, trailers) {
@@ -156,6 +183,18 @@ impl<'t> Lowering<'_, 't> {
 
     /// The value of an expression; a call becomes a step with a generated name.
     pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
+        let mut ty = None;
+        if let Expression::Tuple { elements, .. } = &expression
+            && elements.len() > 2
+        {
+            let known: Vec<_> = elements.iter().map(|it| self.known_type(it)).collect();
+            let assumes = known.iter().fold(0, |all, it| all | it.assumes);
+            let types: Option<Vec<_>> = known.into_iter().map(|it| it.ty).collect();
+            ty = types.map(|types| KnownType {
+                ty: Some(ValueType::fixed(types)),
+                assumes,
+            });
+        }
         match self.with_call(expression)? {
             Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
             Expression::Tuple { token, .. } => self.fail(token, ParseErrorKind::NotLiteral),
@@ -165,7 +204,8 @@ impl<'t> Lowering<'_, 't> {
                 token,
             } => {
                 let name = self.generate_name();
-                self.step(token, name, callee, arguments)
+                let value = self.step(token, name, callee, arguments)?;
+                Ok(self.typed(value, ty.unwrap_or_default()))
             }
         }
     }
@@ -430,8 +470,12 @@ impl<'t> Lowering<'_, 't> {
         elements.collect()
     }
 
-    /// `frozenset()`, or `frozenset` of a container.
-    pub(super) fn frozenset(&mut self, arguments: &[Argument<'t>]) -> Result<Operand> {
+    /// `frozenset()` or `set()`, or one of a container.
+    pub(super) fn frozenset(
+        &mut self,
+        name: Token<'t>,
+        arguments: &[Argument<'t>],
+    ) -> Result<Operand> {
         let argument = match arguments {
             [] => return Ok(Value::empty_set().into()),
             [argument] if argument.keyword.is_none() => argument,
@@ -440,7 +484,7 @@ impl<'t> Lowering<'_, 't> {
                 return Err(self.expects(at, "one container alone"));
             }
         };
-        let value = self.frozenset_of(&argument.value)?;
+        let value = self.frozenset_of(&argument.value, name.text == "set")?;
         let Some(value) = constant(&value) else {
             return Ok(value);
         };

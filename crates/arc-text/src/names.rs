@@ -13,8 +13,8 @@ use crate::lexer::{is_name_part, is_name_start, is_stable};
 const LITERALS: &[&str] = &["True", "False", "None"];
 
 /// Functions of Python that programs may call as their own. Unlike the others, `frozenset` also forms literals.
-pub(super) const BUILTINS: &str = "abs all any enumerate filter frozenset iter len list map max min next range \
-     reversed sorted sum tuple zip";
+pub(super) const BUILTINS: &str = "abs all any enumerate filter frozenset iter len list map max min \
+     next range reversed set sorted sum tuple zip";
 
 /// Whether a name is one of these words.
 pub(super) fn is_one_of(words: &str, name: &str) -> bool {

@@ -739,29 +739,38 @@ impl<'t> Lowering<'_, 't> {
             });
             return Ok(elements);
         };
-        if names != 2 {
-            return Ok(None);
-        }
         let scope = self.scope.as_ref();
-        let mut is_pair = false;
+        let mut is_sure = false;
         if let Some(step) = scope.and_then(|scope| scope.builder.step_of(*slot))
             && let Callee::Primitive(primitive) = step.callee
         {
-            if primitive == Primitive::Astuple {
+            if primitive == Primitive::Astuple && names == 2 {
                 return Ok(Some(step.arguments.to_vec()));
             }
             let splits = matches!(primitive, Primitive::Hsplit | Primitive::Vsplit);
-            let in_two = splits && step.arguments.get(1).and_then(constant) == Some(Value::Int(2));
-            is_pair = in_two || primitive.returns() == Type::IntegerTuple;
+            let parts = step.arguments.get(1).and_then(constant);
+            is_sure = splits && parts == Some(Value::Int(names as i32))
+                || names == 2 && primitive.returns() == Type::IntegerTuple;
         }
-        let has_two = |ty: ValueType| ty.items().is_some_and(|items| items.len() == 2);
-        if !is_pair && !self.certain(value, token).is_some_and(has_two) {
+        let items = self.certain(value, token);
+        let items = items.and_then(|ty| ty.items().map(<[_]>::to_vec));
+        let items = items.filter(|items| items.len() == names);
+        if !is_sure && items.is_none() {
             return Ok(None);
         }
         let mut elements = Vec::new();
-        for taken in [Primitive::First, Primitive::Last] {
-            let name = self.generate_name();
-            elements.push(self.step(token, name, taken.into(), [value.clone()].into())?);
+        for at in 0..names {
+            let element = match at {
+                0 => self.made(token, Primitive::First, [value.clone()])?,
+                _ if at + 1 == names => self.made(token, Primitive::Last, [value.clone()])?,
+                _ => self.derived(
+                    token,
+                    "element",
+                    &[value.clone(), Value::Int(at as i32).into()],
+                )?,
+            };
+            let ty = items.as_ref().map(|items| items[at].clone());
+            elements.push(self.typed(element, ty));
         }
         Ok(Some(elements))
     }

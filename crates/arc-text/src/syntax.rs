@@ -316,7 +316,13 @@ impl<'t> Tokens<'_, 't> {
         }
         let (start, mut elements, mut has_comma) = (self.place(), Vec::new(), true);
         while has_comma && !self.peek().is(end) {
-            let element = self.expression(depth)?;
+            let star = self.peek();
+            let element = if !self.is_plain && !token.is("{") && self.accept("*") {
+                let kind = ExprKind::Star(Box::new(self.operators(5, depth)?));
+                Expr { token: star, kind }
+            } else {
+                self.expression(depth)?
+            };
             if elements.is_empty() && self.peek().is_name("for") {
                 return self.comprehension(token, element, end, depth);
             }
@@ -330,6 +336,10 @@ impl<'t> Tokens<'_, 't> {
         }
         self.expect(end, expected)?;
         let kind = match (token.text, elements.len()) {
+            ("(", 1) if !has_comma && matches!(elements[0].kind, ExprKind::Star(_)) => {
+                let found = described(elements[0].token);
+                return Err(self.error(elements[0].token, ParseErrorKind::OnlyCalls { found }));
+            }
             ("(", 1) if !has_comma => ExprKind::Paren(Box::new(elements.swap_remove(0))),
             ("(", _) => ExprKind::Tuple(elements),
             ("[", _) => ExprKind::List(elements),

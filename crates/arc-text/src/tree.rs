@@ -27,6 +27,8 @@ pub(super) enum ExprKind<'t> {
     Integer(bool),
     /// A string, or another value that the language does not have.
     Foreign,
+    /// `*x` in brackets: the elements of `x`.
+    Star(Box<Expr<'t>>),
     /// A value in brackets.
     Paren(Box<Expr<'t>>),
     /// `a, b`, with or without brackets.
@@ -256,7 +258,9 @@ impl<'t> Expr<'t> {
         match &self.kind {
             ExprKind::Name => found(self.token),
             ExprKind::Word | ExprKind::Integer(_) | ExprKind::Foreign => {}
-            ExprKind::Paren(inner) | ExprKind::Not(inner) => inner.names(found),
+            ExprKind::Paren(inner) | ExprKind::Not(inner) | ExprKind::Star(inner) => {
+                inner.names(found);
+            }
             ExprKind::Signed(signed) => signed.0.names(found),
             ExprKind::Tuple(elements) | ExprKind::List(elements) => all_names(elements, found),
             ExprKind::Set(set) => all_names(&set.0, found),

@@ -233,6 +233,7 @@ fn is_other_data(name: &str) -> bool {
     endings.any(|ending| ends_with_one(&name, &[ending]))
         || is_arc_id(&name)
         || name.contains(".json.")
+        || without_packing(&name).len() < name.len() && !is_python(&name)
 }
 
 /// Whether a file begins as JSON does.

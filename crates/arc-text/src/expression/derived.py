@@ -46,8 +46,15 @@ def all_if(t, c, f):
     return all(t, lambda x: f(x) if c(x) else True)
 
 
-def enumerate(t):
-    return pair(interval(0, size(t), 1), t)
+def enumerate(t, start):
+    return pair(interval(start, add(start, size(t)), 1), t)
+
+
+# The last pair stops at the default.
+def next(t, c, f, default):
+    pairs = combine(pair(repeat(True, size(t)), t), repeat(astuple(False, default), 1))
+    found = extract(pairs, lambda p: c(last(p)) if first(p) else True)
+    return f(last(found)) if first(found) else last(found)
 
 
 # The set to which the elements are added one after the other.
@@ -69,3 +76,8 @@ def slice(t, start, stop):
     pairs = pair(interval(0, n, 1), t)
     is_within = fork(both, compose(lbind(greater, end), first), compose(flip, compose(lbind(greater, begin), first)))
     return apply(last, sfilter(pairs, is_within))
+
+
+def every(t, step):
+    pairs = pair(interval(0, size(t), 1), t)
+    return apply(last, sfilter(pairs, lambda p: modulo(first(p), step) == 0))

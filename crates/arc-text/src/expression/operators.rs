@@ -291,6 +291,7 @@ impl<'t> Lowering<'_, 't> {
             return Ok(call(Primitive::Flip, [found], *token));
         }
         let right = if is_within {
+            self.is_at_once(right)?;
             self.elements(right)?
         } else {
             self.argument(right)?
@@ -487,10 +488,27 @@ impl<'t> Lowering<'_, 't> {
                 return Err(self.only_calls(token));
             }
             let are_integers = sides.iter().all(|side| self.is_integer(side, token));
-            let types = sides.each_ref().map(|side| self.certain(side, token));
-            let kinds = types.map(|ty| ty.and_then(|ty| ty.container()));
-            if operator == Operator::Plus && kinds == [Some(ContainerKind::Tuple); 2] {
-                return Ok(call(Primitive::Combine, sides, token));
+            let kinds = sides.each_ref().map(|side| self.kind_of(side, token));
+            match (operator, kinds) {
+                (Operator::Plus, [Some(ContainerKind::Tuple), Some(ContainerKind::Tuple)]) => {
+                    return Ok(call(Primitive::Combine, sides, token));
+                }
+                (
+                    Operator::Times,
+                    [Some(ContainerKind::Tuple), None] | [None, Some(ContainerKind::Tuple)],
+                ) => {
+                    let [a, b] = sides;
+                    let (tuple, times) = if kinds[0].is_some() { (a, b) } else { (b, a) };
+                    if self.is_integer(&times, token) {
+                        let element = self.element_type(&tuple, token);
+                        let times = self.made(token, Primitive::Repeat, [tuple, times])?;
+                        let whole = self.made(token, Primitive::Merge, [times])?;
+                        let ty = element.map(ValueType::tuple_of);
+                        return Ok(Expression::Inlined(self.typed(whole, ty)));
+                    }
+                    return Err(self.not_of_integers(token, "merge(repeat(a, n))"));
+                }
+                _ => {}
             }
             return match operator.primitive() {
                 Some(primitive) if are_integers => Ok(call(primitive, sides, token)),

@@ -11,7 +11,7 @@ use arc_dsl::{Callee, Container, Dialect, MAX_INT, Operand, Program, Slot, Value
 use arc_isa::{ContainerKind, Primitive, ValueType};
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::expression::{Expression, OF_A_LIST, tuple};
+use crate::expression::{Expression, OF_A_LIST};
 use crate::lexer::Token;
 use crate::module::lowering::{IS_ELEMENT, KnownType, LocalFunction, Lowering, constant};
 use crate::names::{BUILTINS, is_one_of};
@@ -36,6 +36,9 @@ enum Made {
     /// What can only be iterated over: here the tuple of its elements, too.
     Iterator,
 }
+
+/// The elements that a comprehension takes, its value with its type, and its condition, as functions of an element.
+type Rounds = (Operand, (Operand, Option<ValueType>), Option<Operand>);
 
 impl<'t> Lowering<'_, 't> {
     /// Whether a name that nothing else is bound to is a function of Python that can be lowered here.
@@ -65,6 +68,7 @@ impl<'t> Lowering<'_, 't> {
         let (mut given, mut keywords) = (Vec::new(), Vec::new());
         for Argument { keyword, value } in arguments {
             match keyword {
+                Some(it) if it.text == "start" && token.text == "enumerate" => given.push(value),
                 Some(keyword) => keywords.push((*keyword, value)),
                 None => given.push(value),
             }
@@ -81,7 +85,7 @@ impl<'t> Lowering<'_, 't> {
                 }
                 (extreme, Made::Value)
             }
-            ("frozenset", ..) => (self.frozenset(arguments)?, Made::Value),
+            ("frozenset" | "set", ..) => (self.frozenset(token, arguments)?, Made::Value),
             ("tuple", [], []) => (Value::tuple(Vec::new()).into(), Made::Value),
             ("tuple", [of], []) => (self.tuple_of(of)?, Made::Value),
             ("list", [of], []) => (self.tuple_of(of)?, Made::List),
@@ -106,15 +110,20 @@ impl<'t> Lowering<'_, 't> {
             }
             ("filter", [function, of], []) => {
                 let elements = self.tuple_of(of)?;
-                let element = self.element_type(&elements, token);
                 let function = self.key(function, &elements)?;
                 let kept = self.made(token, Primitive::Sfilter, [elements, function])?;
-                let kept = self.typed(kept, element.map(ValueType::tuple_of));
                 (kept, Made::Iterator)
             }
-            ("enumerate", [of], []) => {
+            ("enumerate", [of, start @ ..], []) if start.len() < 2 => {
                 let elements = self.tuple_of(of)?;
-                (self.derived(token, name, &[elements])?, Made::Iterator)
+                let start = match start {
+                    [start] => self.place(start)?,
+                    _ => Value::Int(0).into(),
+                };
+                (
+                    self.derived(token, name, &[elements, start])?,
+                    Made::Iterator,
+                )
             }
             ("reversed", [of], []) => {
                 let (elements, made) = self.sequence(of)?;
@@ -146,13 +155,11 @@ impl<'t> Lowering<'_, 't> {
                     Made::Iterator,
                 )
             }
-            ("next", [of], []) => {
-                let first = self.first(of)?;
-                let expected = "`iter(..)` with one container in it";
-                let first = first.ok_or_else(|| self.expects(of.token, expected))?;
-                (first, Made::Value)
+            ("next", [of, default @ ..], []) if default.len() < 2 => {
+                (self.next_of(token, of, default)?, Made::Value)
             }
             ("zip", [a, b], []) => {
+                given.iter().try_for_each(|it| self.is_at_once(it))?;
                 let (a, b) = (self.elements(a)?, self.elements(b)?);
                 (self.made(token, Primitive::Pair, [a, b])?, Made::Iterator)
             }
@@ -189,8 +196,59 @@ impl<'t> Lowering<'_, 't> {
         }
     }
 
+    /// The first element that a generator gives, or what it is by default.
+    fn next_of(
+        &mut self,
+        token: Token<'t>,
+        of: &Expr<'t>,
+        default: &[&Expr<'t>],
+    ) -> Result<Operand> {
+        let Some(it) = of.generator().filter(|it| !it.is_flat) else {
+            let first = self.first(of)?.filter(|_| default.is_empty());
+            let expected = "`iter(..)` with one container in it";
+            return first.ok_or_else(|| self.expects(of.token, expected));
+        };
+        let (elements, (value, ty), condition) = self.rounds(it, None)?;
+        let condition = match condition {
+            Some(condition) => condition,
+            None => self.constant_function(token, Value::from(true).into())?,
+        };
+        let [default] = default else {
+            let found = self.made(token, Primitive::Extract, [elements, condition])?;
+            let value = value
+                .called()
+                .map_err(|error| self.error(token, error.into()))?;
+            let found = self.made(token, value, [found])?;
+            return Ok(self.typed(found, ty));
+        };
+        let default = self.argument(default)?;
+        let of_default = self.certain(&default, token);
+        let found = self.derived(token, "next", &[elements, condition, value, default])?;
+        Ok(self.typed(found, ty.filter(|ty| of_default.as_ref() == Some(ty))))
+    }
+
+    /// Checks that all elements are evaluated before the first one is taken.
+    pub(super) fn is_at_once(&self, of: &Expr<'t>) -> Result<()> {
+        let inner = of.without_brackets();
+        let is_late = match &inner.kind {
+            ExprKind::Trailed(trailed) if self.means_builtin(&trailed.0) => {
+                if let [Trailer::Call(given)] = &trailed.1[..]
+                    && is_one_of("enumerate reversed zip iter", trailed.0.token.text)
+                {
+                    given.iter().try_for_each(|it| self.is_at_once(&it.value))?;
+                }
+                is_one_of("map filter", trailed.0.token.text)
+            }
+            _ => of.generator().is_some(),
+        };
+        if is_late {
+            return Err(self.expects(inner.token, "a container, as `tuple(..)` with it"));
+        }
+        Ok(())
+    }
+
     /// The call of a function that is derived.
-    pub(super) fn derived(
+    pub(crate) fn derived(
         &mut self,
         token: Token<'t>,
         name: &str,
@@ -260,8 +318,7 @@ impl<'t> Lowering<'_, 't> {
         match &expr.kind {
             ExprKind::Paren(inner) => self.list(inner),
             ExprKind::List(elements) => {
-                let elements = elements.iter().map(|element| self.argument(element));
-                let elements = tuple(elements.collect::<Result<_>>()?, expr.token);
+                let elements = self.displayed_tuple(expr.token, elements)?;
                 self.operand(elements)
             }
             ExprKind::Comprehension(it) => self.comprehension(it, true),
@@ -310,8 +367,11 @@ impl<'t> Lowering<'_, 't> {
 
     /// A function of Python as a value: that of one argument.
     pub(crate) fn builtin_value(&mut self, token: Token<'t>) -> Result<Expression<'t>> {
-        if token.text == "len" {
-            return Ok(Expression::Inlined(Primitive::Size.into()));
+        let element = std::mem::take(&mut self.element);
+        match token.text {
+            "len" => return Ok(Expression::Inlined(Primitive::Size.into())),
+            "set" => return Err(self.expects(token, "`frozenset`")),
+            _ => {}
         }
         // A keyword is no name.
         let argument = Token {
@@ -327,6 +387,9 @@ impl<'t> Lowering<'_, 't> {
             },
         }];
         let function = self.local(token, vec![parameter], &[], None, |lowering| {
+            if let Some(scope) = &mut lowering.scope {
+                scope.set_type(Slot::at(0), element);
+            }
             let made = lowering.builtin(token, &arguments)?;
             lowering.operand(made)
         });
@@ -402,13 +465,13 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// The tuple of the elements that Python iterates over.
-    fn tuple_of(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+    pub(super) fn tuple_of(&mut self, expr: &Expr<'t>) -> Result<Operand> {
         let elements = self.elements(expr)?;
         self.as_tuple(expr.token, elements)
     }
 
     fn as_tuple(&mut self, token: Token<'t>, elements: Operand) -> Result<Operand> {
-        match self.certain(&elements, token).and_then(|ty| ty.container()) {
+        match self.kind_of(&elements, token) {
             Some(ContainerKind::Tuple) => Ok(elements),
             _ => self.made(token, Primitive::Totuple, [elements]),
         }
@@ -422,7 +485,7 @@ impl<'t> Lowering<'_, 't> {
     }
 
     /// `frozenset(..)` of what is not known before the program runs.
-    pub(crate) fn frozenset_of(&mut self, expr: &Expr<'t>) -> Result<Operand> {
+    pub(crate) fn frozenset_of(&mut self, expr: &Expr<'t>, is_copied: bool) -> Result<Operand> {
         let token = expr.token;
         // Python copies a set into another one, which may have another order.
         if matches!(expr.kind, ExprKind::Comprehension(_)) && token.text == "{" {
@@ -442,12 +505,9 @@ impl<'t> Lowering<'_, 't> {
         if made != Made::Value {
             return self.set_of(token, value);
         }
-        let kind = self.certain(&value, token).and_then(|ty| ty.container());
-        if kind == Some(ContainerKind::Set) && self.has_sets() {
-            return Err(self.expects(
-                token,
-                "the braces or the comprehension itself, as Python copies a set",
-            ));
+        let kind = self.kind_of(&value, token);
+        if kind == Some(ContainerKind::Set) && (is_copied || self.has_sets()) {
+            return Err(self.expects(token, "the set itself, as Python copies a set"));
         }
         if constant(&value).is_some() {
             return Ok(value);
@@ -466,7 +526,7 @@ impl<'t> Lowering<'_, 't> {
     fn has_sets(&self) -> bool {
         let mut before = [""; 2];
         self.tokens.iter().any(|token| {
-            let is_set = token.text == "{" && before != ["frozenset", "("];
+            let is_set = token.text == "{" && before != ["frozenset", "("] || token.is_name("set");
             before = [before[1], token.text];
             is_set
         })
@@ -480,7 +540,6 @@ impl<'t> Lowering<'_, 't> {
         keywords: &[(Token<'t>, &Expr<'t>)],
     ) -> Result<Operand> {
         let mut elements = self.elements(of)?;
-        let element = self.element_type(&elements, token);
         let (mut key, mut is_reversed) = (Primitive::Identity.into(), false);
         for (keyword, value) in keywords {
             match (keyword.text, &value.kind) {
@@ -497,7 +556,6 @@ impl<'t> Lowering<'_, 't> {
             elements = self.mirrored(token, elements)?;
         }
         let sorted = self.made(token, Primitive::Order, [elements, key])?;
-        let sorted = self.typed(sorted, element.map(ValueType::tuple_of));
         if is_reversed {
             return self.mirrored(token, sorted);
         }
@@ -519,7 +577,6 @@ impl<'t> Lowering<'_, 't> {
         keywords: &[(Token<'t>, &Expr<'t>)],
     ) -> Result<Operand> {
         let elements = self.elements(of)?;
-        let element = self.element_type(&elements, token);
         let (of_default, of_key) = match token.text {
             "min" => (Primitive::Minimum, Primitive::Argmin),
             _ => (Primitive::Maximum, Primitive::Argmax),
@@ -532,12 +589,15 @@ impl<'t> Lowering<'_, 't> {
             }
             [(name, _), ..] => return Err(self.expects(*name, "`key=..` or `default=0` alone")),
         };
-        let extreme = self.made(token, of_key, [elements, key])?;
-        Ok(self.typed(extreme, element))
+        self.made(token, of_key, [elements, key])
     }
 
     /// The type of the elements of a container, if it is certain.
-    fn element_type(&mut self, elements: &Operand, token: Token<'t>) -> Option<ValueType> {
+    pub(super) fn element_type(
+        &mut self,
+        elements: &Operand,
+        token: Token<'t>,
+    ) -> Option<ValueType> {
         self.certain(elements, token)?.element()
     }
 
@@ -591,6 +651,7 @@ impl<'t> Lowering<'_, 't> {
         let decided = if let Some(it) = of.generator() {
             self.decided_by(token, it)?
         } else {
+            self.is_at_once(of)?;
             let elements = self.tuple_of(of)?;
             self.derived(token, token.text, &[elements, Primitive::Identity.into()])?
         };
@@ -604,30 +665,47 @@ impl<'t> Lowering<'_, 't> {
         value: Operand,
         it: &Comprehension<'t>,
     ) -> Result<Operand> {
-        let (elements, element, is_late) = self.taken(it)?;
-        let (each, ..) = self.of_element(it, &it.value, element.as_ref(), is_late, None)?;
+        let (elements, (each, _), condition) = self.rounds(it, None)?;
         let same = self.made(token, Primitive::Rbind, [Primitive::Equality.into(), value])?;
         let same = self.made(token, Primitive::Compose, [same, each])?;
-        let found = match &it.condition {
-            Some(condition) => {
-                let (condition, ..) =
-                    self.of_element(it, condition, element.as_ref(), is_late, None)?;
-                self.derived(token, "any_if", &[elements, condition, same])?
-            }
-            None => self.derived(token, "any", &[elements, same])?,
-        };
+        let found = self.decided_of(token, "any", elements, condition, same)?;
         Ok(self.typed(found, Some(ValueType::Bool)))
     }
 
     fn decided_by(&mut self, token: Token<'t>, it: &Comprehension<'t>) -> Result<Operand> {
+        let (elements, (value, _), condition) = self.rounds(it, Some(token))?;
+        self.decided_of(token, token.text, elements, condition, value)
+    }
+
+    fn decided_of(
+        &mut self,
+        token: Token<'t>,
+        name: &str,
+        elements: Operand,
+        condition: Option<Operand>,
+        value: Operand,
+    ) -> Result<Operand> {
+        match condition {
+            Some(condition) => {
+                self.derived(token, &format!("{name}_if"), &[elements, condition, value])
+            }
+            None => self.derived(token, name, &[elements, value]),
+        }
+    }
+
+    /// The rounds of a generator, which may end before the last one.
+    fn rounds(&mut self, it: &Comprehension<'t>, decides: Option<Token<'t>>) -> Result<Rounds> {
+        self.is_at_once(&it.container)?;
         let (elements, element, is_late) = self.taken(it)?;
-        let value = self.of_element(it, &it.value, element.as_ref(), is_late, Some(token))?;
-        let Some(condition) = &it.condition else {
-            return self.derived(token, token.text, &[elements, value.0]);
-        };
-        let condition = self.of_element(it, condition, element.as_ref(), is_late, None)?;
-        let name = format!("{}_if", token.text);
-        self.derived(token, &name, &[elements, condition.0, value.0])
+        let mut of =
+            |value, decides| self.of_element(it, value, element.as_ref(), is_late, decides);
+        let (value, ty, _) = of(&it.value, decides)?;
+        let condition = it.condition.as_ref().map(|it| of(it, None)).transpose()?;
+        Ok((
+            elements,
+            (value, ty),
+            condition.map(|(condition, ..)| condition),
+        ))
     }
 
     /// The tuple of the elements of the container that a comprehension takes, their type if it is certain, and whether
@@ -661,13 +739,16 @@ impl<'t> Lowering<'_, 't> {
         it: &Comprehension<'t>,
         has_value: bool,
     ) -> Result<Operand> {
+        if has_value {
+            // What takes an element out of the tuple could not tell that it is no `frozenset`.
+            self.hashed(it.element())?;
+        }
         let is_taken = std::mem::take(&mut self.is_taken);
         let (mut elements, element, mut is_late) = self.taken(it)?;
         if let Some(condition) = &it.condition {
             let (condition, ..) =
                 self.of_element(it, condition, element.as_ref(), is_late, None)?;
             elements = self.made(it.token, Primitive::Sfilter, [elements, condition])?;
-            elements = self.typed(elements, element.clone().map(ValueType::tuple_of));
         }
         let is_element = matches!(it.value.kind, ExprKind::Name)
             && matches!(it.target, Target::Name(name) if name.text == it.value.token.text);
@@ -779,21 +860,45 @@ impl<'t> Lowering<'_, 't> {
         let element = ty.and_then(|ty| ty.element());
         let at = match index {
             [Some(at)] => at,
-            [None, None, Some(step)]
-                if matches!(step.kind, ExprKind::Integer(true)) && step.token.text == "1" =>
-            {
-                return self.mirrored(token, value);
-            }
-            [start, stop] | [start, stop, None] => {
-                let [start, stop] =
-                    [(start, 0), (stop, MAX_INT / 2)].map(|(bound, none)| match bound {
-                        Some(bound) => self.place(bound),
-                        None => Ok(Value::Int(none).into()),
+            [start, stop, step @ ..] => {
+                let step = match step {
+                    [Some(step)] => match constant(&self.argument(step)?) {
+                        Some(Value::Int(of)) if of != 0 => of,
+                        _ => {
+                            let expected = "as the step of a slice an integer other than 0";
+                            return Err(self.expects(step.token, expected));
+                        }
+                    },
+                    _ => 1,
+                };
+                // Backwards, places are counted from the end of the tuple backwards.
+                let mut part = value;
+                if step < 0 {
+                    part = self.mirrored(token, part)?;
+                }
+                if start.is_some() || stop.is_some() {
+                    let [start, stop] = [(start, 0), (stop, MAX_INT / 2)].map(|(bound, none)| {
+                        let Some(bound) = bound else {
+                            return Ok(Value::Int(none).into());
+                        };
+                        let place = self.place(bound)?;
+                        match step {
+                            ..0 => self.made(
+                                token,
+                                Primitive::Subtract,
+                                [Value::Int(-1).into(), place],
+                            ),
+                            _ => Ok(place),
+                        }
                     });
-                let part = self.derived(token, "slice", &[value, start?, stop?])?;
+                    part = self.derived(token, "slice", &[part, start?, stop?])?;
+                }
+                if step.abs() > 1 {
+                    part = self.derived(token, "every", &[part, Value::Int(step.abs()).into()])?;
+                }
                 return Ok(self.typed(part, element.map(ValueType::tuple_of)));
             }
-            _ => return Err(self.expects(token, "an index, `[i:j]` or `[::-1]`")),
+            _ => return Err(self.expects(token, "an index, `[i:j]` or `[i:j:k]`")),
         };
         let place = self.place(at)?;
         let found = match (constant(&place), count.map(|count| count as i32)) {
@@ -844,28 +949,33 @@ impl<'t> Lowering<'_, 't> {
         token: Token<'t>,
         expected: &'static str,
     ) -> Result<()> {
-        let kind = self.certain(value, token).and_then(|ty| ty.container());
-        if kind == Some(ContainerKind::Tuple) || self.is_tuple(value) {
-            return Ok(());
+        match self.kind_of(value, token) {
+            Some(ContainerKind::Tuple) => Ok(()),
+            _ => Err(self.expects(token, expected)),
         }
-        Err(self.expects(token, expected))
     }
 
-    /// Whether a value is certainly a tuple, maybe of functions, which have no type.
-    fn is_tuple(&self, value: &Operand) -> bool {
-        let Operand::Slot(slot) = value else {
-            return constant(value).is_some_and(|it| it.as_tuple().is_some());
-        };
-        let scope = self.scope.as_ref();
-        let step = scope.and_then(|scope| scope.builder.step_of(*slot));
-        step.is_some_and(|step| match step.callee {
-            Callee::Primitive(Primitive::Identity | Primitive::Combine) => {
-                self.is_tuple(&step.arguments[0])
+    /// Whether a value is certainly a tuple or a set, maybe of functions, which have no type.
+    pub(super) fn kind_of(&mut self, value: &Operand, token: Token<'t>) -> Option<ContainerKind> {
+        let mut value = value.clone();
+        loop {
+            if let Some(ty) = self.certain(&value, token) {
+                return ty.container();
             }
-            Callee::Primitive(Primitive::Apply) => self.is_tuple(&step.arguments[1]),
-            Callee::Primitive(Primitive::Astuple | Primitive::Repeat | Primitive::Totuple) => true,
-            _ => false,
-        })
+            let Operand::Slot(slot) = value else {
+                return Some(constant(&value)?.as_container()?.kind);
+            };
+            let step = self.scope.as_ref()?.builder.step_of(slot)?;
+            let place = match step.callee {
+                Callee::Primitive(Primitive::Identity | Primitive::Combine | Primitive::Merge) => 0,
+                Callee::Primitive(Primitive::Apply) => 1,
+                Callee::Primitive(Primitive::Astuple | Primitive::Repeat | Primitive::Totuple) => {
+                    return Some(ContainerKind::Tuple);
+                }
+                _ => return None,
+            };
+            value = step.arguments[place].clone();
+        }
     }
 
     pub(crate) fn expects(&self, token: Token<'t>, expected: &'static str) -> ParseError {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use arc_dsl::{Callee, Dialect, Operand, Program, ProgramBuilder, Slot, Step, Value};
-use arc_isa::{ContainerKind, Primitive, ValueType};
+use arc_isa::{Primitive, ValueType};
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{ParseError, ParseErrorKind};
@@ -236,6 +236,18 @@ pub(crate) fn holds(primitive: Primitive, place: usize) -> bool {
     }
 }
 
+/// The type of what a primitive returns for arguments of these types, if they are known, and if it is certain.
+fn result_type(primitive: Primitive, arguments: Option<Vec<ValueType>>) -> Option<ValueType> {
+    if COUNTS.contains(&primitive) {
+        return Some(ValueType::Int);
+    }
+    if COMPARES.contains(&primitive) {
+        return Some(ValueType::Bool);
+    }
+    let typed = ValueType::of_call(primitive, &arguments?);
+    typed.filter(|&(_, is_sure)| is_sure).map(|(ty, _)| ty)
+}
+
 impl<'t> Scope<'t> {
     /// Whether a value holds a function that uses a variable of a comprehension around.
     pub(crate) fn is_late(&self, value: &Operand) -> bool {
@@ -298,6 +310,7 @@ impl<'t> Scope<'t> {
 
     /// The type of a step's result, of the types of its arguments.
     fn type_of_step(&self, step: &Step) -> KnownType {
+        use Primitive as P;
         let primitive = match step.callee {
             Callee::Primitive(primitive) => primitive,
             Callee::Slot(slot) => return self.results.get(&slot).cloned().unwrap_or_default(),
@@ -316,30 +329,40 @@ impl<'t> Scope<'t> {
             let ty = argument(yes).filter(|yes| argument(no).as_ref() == Some(yes));
             return KnownType { ty, assumes };
         }
-        if let (Primitive::Apply, [Operand::Slot(function), elements]) =
-            (primitive, &step.arguments[..])
-            && let Some(KnownType {
-                ty: Some(ty),
-                assumes: more,
-            }) = self.results.get(function)
-            && argument(elements).and_then(|ty| ty.container()) == Some(ContainerKind::Tuple)
-        {
-            let ty = Some(ValueType::tuple_of(ty.clone()));
-            return KnownType {
-                ty,
-                assumes: assumes | more,
+        if let (Some(place), [a, b]) = (primitive.loop_function(), &step.arguments[..]) {
+            let (function, container) = if place == 0 { (a, b) } else { (b, a) };
+            let Some(container) = argument(container) else {
+                return KnownType::default();
             };
+            let (element, kind) = (container.element(), container.container());
+            let of_value = match function {
+                Operand::Slot(function) => self.results.get(function).cloned(),
+                Operand::Primitive(it) => element
+                    .clone()
+                    .and_then(|element| result_type(*it, Some(vec![element])))
+                    .map(|ty| Some(ty).into()),
+                _ => None,
+            };
+            let of_value = of_value.unwrap_or_default();
+            let within = |ty: Option<ValueType>| Some(ValueType::container_of(kind?, ty?));
+            let ty = match primitive {
+                P::Argmax | P::Argmin | P::Extract => element,
+                P::Order => element.map(ValueType::tuple_of),
+                P::Sfilter => within(element),
+                P::Mfilter => within(element.and_then(|it| it.element())),
+                P::Apply => within(of_value.ty),
+                P::Mapply => within(of_value.ty.and_then(|it| it.element())),
+                // Of no elements the function is called with 0.
+                P::Valmax | P::Valmin if matches!(function, Operand::Primitive(it) if COUNTS.contains(it)) => {
+                    Some(ValueType::Int)
+                }
+                _ => None,
+            };
+            let assumes = assumes | of_value.assumes;
+            return KnownType { ty, assumes };
         }
-        let ty = if COUNTS.contains(&primitive) {
-            Some(ValueType::Int)
-        } else if COMPARES.contains(&primitive) {
-            Some(ValueType::Bool)
-        } else {
-            let arguments = step.arguments.iter().map(&mut argument);
-            let arguments = arguments.collect::<Option<Vec<_>>>();
-            let typed = arguments.and_then(|it| ValueType::of_call(primitive, &it));
-            typed.filter(|&(_, is_sure)| is_sure).map(|(ty, _)| ty)
-        };
+        let arguments = step.arguments.iter().map(&mut argument);
+        let ty = result_type(primitive, arguments.collect());
         KnownType { ty, assumes }
     }
 
@@ -374,6 +397,7 @@ impl<'t> Scope<'t> {
             ExprKind::Trailed(trailed) => {
                 let name = trailed.0.token.text;
                 match (Primitive::from_name(name), &trailed.1[..]) {
+                    (None, [Trailer::Call(_)]) if name == "set" => true,
                     (_, [Trailer::Call(_)]) if self.functions.contains_key(name) => {
                         self.unhashable.contains(name)
                     }

@@ -130,30 +130,34 @@ fn brackets_nest_to_a_bound() {
 
 #[test]
 fn python_beyond_calls_is_refused_in_one_way() {
-    let only_calls = "which is not read: expected `name = primitive(arguments)` or `return value`";
-    for (lines, place, found) in [
-        ("for x in I:\n  pass", (2, 2), "the keyword `for`"),
-        ("x = size(I) / 2", (2, 14), "`/`"),
-        ("x = I is I", (2, 8), "the keyword `is`"),
-        ("x = {1: 2}", (2, 6), "a dictionary"),
-        ("x = trim([I])", (2, 11), "`[`"),
-        ("x = I.shape", (2, 7), "`.`"),
-        ("x = color('red')", (2, 12), "a string"),
+    let any = "`name = primitive(arguments)` or `return value`";
+    let each = "a comprehension, `apply` or `power`";
+    let method = "a function, as `size(x)`";
+    for (lines, column, found, expected) in [
+        ("for x in I:\n  pass", 2, "the keyword `for`", each),
+        ("while I:\n  pass", 2, "the keyword `while`", each),
+        ("x = size(I) / 2", 14, "`/`", any),
+        ("x = I is I", 8, "the keyword `is`", "`==`"),
+        ("x = {1: 2}", 6, "a dictionary", "`a if x == 1 else b`"),
+        ("x = trim([I])", 11, "`[`", "a tuple"),
+        ("x = I.shape", 7, "`.`", method),
+        ("x = color('red')", 12, "a string", any),
         (
             "x = apply(trim, (I for y in I))",
-            (2, 21),
+            21,
             "the keyword `for`",
+            each,
         ),
-        ("x = fill(I, 1, *y)", (2, 17), "`*`"),
-        ("I /= 1", (2, 4), "`/=`"),
-        ("x == I", (2, 4), "`==`"),
-        ("@f", (2, 2), "`@`"),
-        ("x = I ? I", (2, 8), "`?`"),
-        ("'text'.strip()", (2, 8), "`.`"),
+        ("x = fill(I, 1, *y)", 17, "`*`", "the values one by one"),
+        ("x = (*I)", 7, "`*`", "the values one by one"),
+        ("I /= 1", 4, "`/=`", any),
+        ("x == I", 4, "`==`", any),
+        ("@f", 2, "`@`", any),
+        ("x = I ? I", 8, "`?`", any),
+        ("'text'.strip()", 8, "`.`", method),
     ] {
         let expected = format!(
-            "line {}, column {}: found {found}, {only_calls}",
-            place.0, place.1
+            "line 2, column {column}: found {found}, which is not read: expected {expected}"
         );
         assert_eq!(body_error(lines), expected);
     }
@@ -198,8 +202,7 @@ fn statements_say_what_is_wrong() {
         ),
         (
             "x, *y = I, I",
-            "line 2, column 5: found `*`, which is not read: expected `name = primitive(arguments)` \
-             or `return value`",
+            "line 2, column 5: found `*`, which is not read: expected the values one by one",
         ),
         (
             "x = I y",
@@ -389,39 +392,39 @@ fn what_python_reads_and_this_does_not_says_why() {
     for (lines, expected) in [
         (
             "x = initset({1, 2})",
-            "line 2, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 2, column 14: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = {1, 2}\ny = frozenset({3}) if height(I) == 9 else combine(x, {3})\nz = insert(y, {1, y})",
-            "line 4, column 13: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 4, column 13: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = {1, 2}\nx = 5\ny = initset(x)\nz = frozenset({(1, {1})})",
-            "line 5, column 17: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 5, column 17: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "if height(I) == 9:\n    x = {1}\nelse:\n    x = frozenset({2})\ny = initset(x)",
-            "line 6, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 6, column 14: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = 5\nif height(I) == 9:\n    x = {1}\ny = initset(x)",
-            "line 5, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 5, column 14: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = y = {1}\nz = initset(x)",
-            "line 3, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 3, column 14: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x, y = 5, {1}\nz = initset(x)\nz = initset(y)",
-            "line 4, column 14: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 4, column 14: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = frozenset((1, {2}) for r in I)",
-            "line 2, column 16: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 2, column 16: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = apply(lambda r: {1, 2}, asindices(I))",
-            "line 2, column 22: Python cannot hash a set in braces, expected `frozenset(..)`",
+            "line 2, column 22: Python cannot hash a set, expected `frozenset(..)`",
         ),
         (
             "x = 4 // 0",
@@ -619,8 +622,7 @@ fn long_texts_are_read() {
 
 #[test]
 fn what_sets_a_name_within_an_expression_is_told() {
-    let expected = "found `:=`, which is not read: expected `name = primitive(arguments)` or \
-                    `return value`";
+    let expected = "found `:=`, which is not read: expected `name = value` on a line before";
     for (lines, column) in [
         ("x = vmirror(y := I)", 16),
         ("x = vmirror(I := I)", 16),

@@ -186,8 +186,7 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
     for (line, why) in [
         (
             "def trim(g): return [r for r in g]",
-            "line 1, column 21: found `[`, which is not read: expected \
-             `name = primitive(arguments)` or `return value`",
+            "line 1, column 21: found `[`, which is not read: expected a tuple",
         ),
         (
             "from numpy import trim",

@@ -157,7 +157,7 @@ fn bad_programs() {
     check_body(
         "for x1 in I: pass",
         "bad.py:2:5: found the keyword `for`, which is not read: \
-         expected `name = primitive(arguments)` or `return value`",
+         expected a comprehension, `apply` or `power`",
     );
     check(
         "bad.py",

@@ -203,14 +203,15 @@ fn data_in_other_forms_is_told_in_one_line() {
         "66cc44dd",
         "LICENSE",
         "a.png",
+        "a.zst",
     ] {
         folder.write(&format!("data/{name}"), "?");
     }
     folder
         .write("data/readme.txt", "A [list]")
         .write("data/e.txt", format!(" {}", mirror_task()));
-    let told = "data: 10 files of data in a form that is not read: 66cc44dd, a.csv, d.ipynb, a.npz, train.orc, a.pkl, \
-                c.json.txt, x/t.xlsx and 2 more of these kinds";
+    let told = "data: 11 files of data in a form that is not read: 66cc44dd, a.csv, d.ipynb, a.npz, train.orc, a.pkl, \
+                c.json.txt, x/t.xlsx, a.zst and 2 more of these kinds";
     let (done, _) = run(&folder, "--tasks data");
     assert_eq!(done.code, 2);
     folder.write("data/a.json", mirror_task());
@@ -229,6 +230,7 @@ fn data_in_other_forms_is_told_in_one_line() {
         ("x/b.csv", ""),
         ("b.pkl", ""),
         ("x/11aa22bb.txt", ""),
+        ("y/attempt_0.txt", ""),
         ("readme.txt", ""),
     ];
     folder.write("t.zip", zipped(&files));
@@ -238,7 +240,7 @@ fn data_in_other_forms_is_told_in_one_line() {
     let done = folder.run("run --tasks t.zip t.tar --programs mirror.py --all-pairs");
     for name in ["t.zip", "t.tar"] {
         let told = format!(
-            "note: {name}: 4 files of data in a form that is not read: x/a.csv, b.pkl, x/11aa22bb.txt and 1 more of these \
+            "note: {name}: 5 files of data in a form that is not read: x/a.csv, b.pkl, x/11aa22bb.txt and 2 more of these \
              kinds\n"
         );
         assert!(done.stderr.contains(&told), "{}", done.stderr);

@@ -88,7 +88,8 @@ impl ArchiveListing {
             } else if is_archive(name) || is_other_archive(name) {
                 archives.push(&**name);
             } else if is_other_data(name)
-                || ends_with_one(name, &[".txt", ".md"]) && is_arc_id(&stem(Path::new(name)))
+                || ends_with_one(name, &[".md"]) && is_arc_id(&stem(Path::new(name)))
+                || ends_with_one(name, &[".txt"]) && !tells_of_others(&stem(Path::new(name)))
             {
                 others.push(name.clone());
             }
@@ -113,6 +114,20 @@ impl ArchiveListing {
             }
         }
     }
+}
+
+/// Whether a file of text with this name is about the others.
+fn tells_of_others(stem: &str) -> bool {
+    const WORDS: [&str; 6] = [
+        "readme",
+        "license",
+        "notice",
+        "requirements",
+        "changelog",
+        "authors",
+    ];
+    let stem = stem.to_ascii_lowercase();
+    WORDS.iter().any(|word| stem.starts_with(word))
 }
 
 /// The names in an archive with the CRC-32 of their files; `None` for any other file. Those of a zip archive are in its

@@ -31,6 +31,9 @@ pub(super) const ID_KEYS: [&str; 17] = [
     "index",
 ];
 
+/// How many of them name nothing but a task.
+const PRECISE: usize = 6;
+
 /// How many of them name a task; the last ones may be numbers of rows.
 const OF_TASKS: usize = 13;
 
@@ -85,19 +88,24 @@ pub(super) fn said_id(entries: &Entries<'_>, id: TaskName<'_>) -> Option<String>
 /// The id that an object gives, itself or in its metadata.
 pub(super) fn id_in(entries: &Entries<'_>) -> Option<String> {
     let (keys, of_rows) = ID_KEYS.split_at(OF_TASKS);
-    let metadata = || {
+    let metadata = |keys: &[&str]| {
         let (_, metadata) = entries.iter().find(|(key, _)| is_metadata(key))?;
-        let (mut inner, _) = entries_of(metadata.get());
-        inner.retain(|(key, _)| !is_metadata(key));
-        id_in(&inner)
+        id_under(keys, &entries_of(metadata.get()).0)
     };
-    let own = id_under(keys, entries).or_else(metadata);
-    own.or_else(|| id_under(of_rows, entries))
+    let (precise, of_any) = keys.split_at(PRECISE);
+    let own = id_under(precise, entries).or_else(|| metadata(precise));
+    let own = own.or_else(|| id_under(of_any, entries).or_else(|| metadata(of_any)));
+    own.or_else(|| metadata(of_rows).or_else(|| id_under(of_rows, entries)))
 }
 
 /// Whether a row names its task, rather than its place among other rows.
 pub(super) fn names_task(entries: &Entries<'_>) -> bool {
     id_under(&ID_KEYS[..OF_TASKS], entries).is_some()
+}
+
+/// Whether it has an id, rather than a name, which collections of tasks may have, too.
+pub(super) fn has_id(entries: &Entries<'_>) -> bool {
+    id_under(&ID_KEYS[..PRECISE + 2], entries).is_some()
 }
 
 fn is_metadata(key: &str) -> bool {
@@ -123,7 +131,7 @@ pub(super) fn id_under(keys: &[&str], entries: &Entries<'_>) -> Option<String> {
 /// Whether a text may be the id of a row, rather than its title.
 #[must_use]
 pub fn may_be_id(text: &str) -> bool {
-    let is_id = |c: char| c.is_alphanumeric() || "_-./#:@+~=".contains(c);
+    let is_id = |c: char| c.is_alphanumeric() || "_-./#:@+~=|".contains(c);
     !text.is_empty() && text.chars().all(is_id)
 }
 

@@ -55,9 +55,13 @@ pub(super) fn rank_of(key: &str) -> Option<usize> {
     place_in(PROGRAM_WORDS, last)
 }
 
-/// The program in an object, under the first key that has one. A part of a conversation is none.
+/// The program in an object, under the first key that has one. A part of a conversation is none, unless it names a task.
 pub(super) fn program<'a>(entries: &Entries<'a>) -> Option<NamedProgram<'a>> {
-    if has_key(entries, "role") || has_key(entries, "from") {
+    let is_other = |(key, of): &(String, &RawValue)| {
+        let is_model = matches!(of.get(), "\"assistant\"" | "\"model\"" | "\"gpt\"");
+        matches!(key.as_str(), "role" | "from") && !(is_model && has_key(entries, "task_id"))
+    };
+    if entries.iter().any(is_other) {
         return None;
     }
     let found = entries.iter().filter_map(|(key, value)| {
@@ -257,6 +261,7 @@ pub(super) fn no_text(text: &Text<'_>) -> TaskError {
         JsonKind::Object => "an object",
         JsonKind::Other => match serde_json::from_str::<String>(text.json) {
             Ok(text) if text.trim().is_empty() => "an empty text",
+            Ok(text) if is_program(&text) => "a part of a conversation",
             Ok(_) => &format!("{} without `def` and `O =`", shortened(text.json)),
             Err(_) => &shortened(text.json),
         },

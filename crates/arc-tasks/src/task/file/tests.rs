@@ -316,6 +316,7 @@ fn every_layout_is_known_by_its_structure() {
         format!("{{\"version\": \"1\", \"tasks\": {{\"a1\": {task}}}, \"source\": {{\"x\": 1}}}}"),
         format!("{{\"id\": \"a1\", \"task\": {task}}}"),
         format!("{{\"task_id\": \"a1\", \"split\": \"training\", \"problem\": {task}}}"),
+        format!("[{{\"id\": \"a1\", \"arc\": {task}}}]"),
         format!(
             "{{\"tasks\": [{}]}}",
             task.replacen('{', "{\"id\": \"a1\", ", 1)

@@ -63,6 +63,24 @@ fn rows_have_the_keys_of_data_sets() {
             true,
         ),
         (
+            json!({ "id": "run-1", "metadata": { "task_id": "a1", "id": 3 }, "code": program }),
+            "a1",
+            program,
+            false,
+        ),
+        (
+            json!({ "custom_id": "a1|0|2", "id": 3, "code": program }),
+            "a1|0|2",
+            program,
+            false,
+        ),
+        (
+            json!({ "task_id": "a1", "role": "assistant", "content": fenced }),
+            "a1",
+            &fenced,
+            true,
+        ),
+        (
             json!({ "index": 7, "metadata": { "split": "x" }, "code": program }),
             "7",
             program,
