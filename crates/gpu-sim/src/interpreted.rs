@@ -36,9 +36,9 @@ mod parse;
 mod tokens;
 mod warp;
 
-pub use counts::{InstructionCounts, OperationRun};
+pub use counts::InstructionCounts;
 pub use error::ParseError;
-pub use module::{Module, Part};
+pub use module::Module;
 
 /// Settings of interpreted devices.
 #[derive(Debug, Clone)]

@@ -10,9 +10,7 @@ use smallvec::SmallVec;
 use super::decode::decode;
 use super::error::{ParseError, ParseIssue};
 use super::flow;
-use super::module::{
-    Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
-};
+use super::module::{Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Register};
 use super::names::Builder;
 use super::tokens::{Token, Tokens, number, operand};
 
@@ -239,14 +237,6 @@ impl<'a> Builder<'a> {
                     tokens.expect(";")?;
                 }
                 Token::Word(".reg") => self.declare(line, &tokens.up_to(";")?)?,
-                Token::Mark(text) => {
-                    // The first word is the part; the mark of an operation goes on with its name.
-                    let name = text.split(' ').next().unwrap_or_default();
-                    let part = Part::ALL.into_iter().find(|part| part.name() == name);
-                    let unknown = || ParseIssue::new(line, format!("no part {name}"));
-                    let op = Op::Mark(part.ok_or_else(unknown)?);
-                    self.module.code.push(plain(op, line));
-                }
                 Token::Word(";") => {}
                 Token::Word("@") => {
                     let negated = tokens.eat("!");
@@ -343,8 +333,18 @@ impl<'a> Builder<'a> {
             operands.push(operand(tokens)?);
             tokens.eat(",");
         }
-        let mut instruction = plain(Op::Trap, line);
-        instruction.guard = guard;
+        let mut instruction = Instruction {
+            op: Op::Trap,
+            guard,
+            to: [0; 4],
+            from: [0; 5],
+            offset: 0,
+            target: NO_PC,
+            reconvergence: NO_PC,
+            line,
+            reads: SmallVec::new(),
+            writes: SmallVec::new(),
+        };
         if let Some(Guard { index, .. }) = guard {
             let file = File::Predicate;
             instruction.reads.push(Register { file, index }.number());
@@ -357,21 +357,6 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(())
-    }
-}
-
-fn plain(op: Op, line: u32) -> Instruction {
-    Instruction {
-        op,
-        guard: None,
-        to: [0; 4],
-        from: [0; 5],
-        offset: 0,
-        target: NO_PC,
-        reconvergence: NO_PC,
-        line,
-        reads: SmallVec::new(),
-        writes: SmallVec::new(),
     }
 }
 

@@ -2,15 +2,10 @@
 
 use super::error::ParseIssue;
 
-/// The prefix of a comment in inline assembly that marks which part of the kernel follows.
-const MARK: &str = "// arc part ";
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// A name, a number or a punctuation mark.
     Word(&'a str),
-    /// The name of a part, from a mark.
-    Mark(&'a str),
     /// The end of the text.
     End,
 }
@@ -24,12 +19,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut all = Vec::with_capacity(text.len() / 5);
         for (number, line) in (1..).zip(text.lines()) {
-            let mut rest = line.trim();
-            if let Some(part) = rest.strip_prefix(MARK) {
-                all.push((Token::Mark(part.trim()), number));
-                continue;
-            }
-            rest = rest.split_once("//").map_or(rest, |(code, _)| code.trim());
+            let mut rest = line.split_once("//").map_or(line, |(code, _)| code).trim();
             while !rest.is_empty() {
                 let (word, after) = rest.split_at(length_of_word(rest));
                 all.push((Token::Word(word), number));
