@@ -12,7 +12,7 @@ use super::error::{ParseError, ParseIssue};
 use super::flow;
 use super::module::{Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Register};
 use super::names::Builder;
-use super::tokens::{Token, Tokens, number, operand};
+use super::tokens::{Tokens, number, operand};
 
 /// The most bytes of variables in a module.
 pub(super) const MOST_DATA: usize = 1 << 24;
@@ -47,20 +47,20 @@ impl<'a> Builder<'a> {
         loop {
             let line = tokens.line();
             match tokens.take() {
-                Token::End => break,
-                Token::Word(".version" | ".target" | ".address_size") => {
+                None => break,
+                Some(".version" | ".target" | ".address_size") => {
                     tokens.word()?;
                     while tokens.eat(",") {
                         tokens.word()?;
                     }
                 }
-                Token::Word(".visible" | ".weak" | ".extern") => {}
-                Token::Word(".shared") => self.shared_memory(line, &tokens.up_to(";")?)?,
-                Token::Word(".global" | ".const") => self.variable(line, &tokens.up_to(";")?)?,
-                Token::Word(kind @ (".func" | ".entry")) => {
+                Some(".visible" | ".weak" | ".extern") => {}
+                Some(".shared") => self.shared_memory(line, &tokens.up_to(";")?)?,
+                Some(".global" | ".const") => self.variable(line, &tokens.up_to(";")?)?,
+                Some(kind @ (".func" | ".entry")) => {
                     self.function(tokens, kind == ".entry")?;
                 }
-                other => return Err(ParseIssue::new(line, format!("directive {other:?}"))),
+                Some(other) => return Err(ParseIssue::new(line, format!("directive {other}"))),
             }
         }
         for (site, line, name) in std::mem::take(&mut self.callees) {
@@ -223,22 +223,22 @@ impl<'a> Builder<'a> {
         while depth > 0 {
             let line = tokens.line();
             match tokens.take() {
-                Token::Word("{") => {
+                Some("{") => {
                     depth += 1;
                     self.parameters.push(HashMap::new());
                 }
-                Token::Word("}") => {
+                Some("}") => {
                     depth -= 1;
                     self.parameters.pop();
                 }
-                Token::Word(".pragma") => tokens.skip_past(";"),
-                Token::Word(".param") => {
+                Some(".pragma") => tokens.skip_past(";"),
+                Some(".param") => {
                     self.parameter(tokens)?;
                     tokens.expect(";")?;
                 }
-                Token::Word(".reg") => self.declare(line, &tokens.up_to(";")?)?,
-                Token::Word(";") => {}
-                Token::Word("@") => {
+                Some(".reg") => self.declare(line, &tokens.up_to(";")?)?,
+                Some(";") => {}
+                Some("@") => {
                     let negated = tokens.eat("!");
                     let name = tokens.word()?;
                     let guard = self.register(name).filter(|r| r.file == File::Predicate);
@@ -247,7 +247,7 @@ impl<'a> Builder<'a> {
                     let opcode = tokens.word()?;
                     self.statement(tokens, line, opcode, Some(Guard { index, negated }))?;
                 }
-                Token::Word(word) => {
+                Some(word) => {
                     if !tokens.eat(":") {
                         self.statement(tokens, line, word, None)?;
                     } else if tokens.eat(".branchtargets") {
@@ -257,7 +257,7 @@ impl<'a> Builder<'a> {
                         self.labels.insert(word, here);
                     }
                 }
-                Token::End => {
+                None => {
                     return Err(ParseIssue::new(line, "the end of a function is missing"));
                 }
             }
