@@ -102,13 +102,18 @@ fn fits(batt: &Batt, grid: NodeId, train: usize) -> usize {
     (0..train).filter(is_right).count()
 }
 
+/// The maximum number of rules of a proposer, the cheapest with distinct answers.
+const MOST_RULES: usize = 10;
+
+/// The maximum cost of a rule.
+const MOST_COST: u32 = 60;
+
 /// Proposes rules that are right on at least this many train pairs, the cheapest first; among equal grids the first,
 /// up to a maximum.
 fn propose(
     scene: &mut Scene<'_>,
     mut rules: Vec<FoundRule>,
     least: usize,
-    most: usize,
     by: &'static str,
     take: &mut dyn FnMut(Proposal) -> bool,
 ) {
@@ -116,7 +121,7 @@ fn propose(
     rules.sort_by_key(|(cost, ..)| *cost);
     let mut known = FxHashSet::default();
     for (cost, grid, rule) in rules {
-        if known.len() >= most {
+        if known.len() >= MOST_RULES {
             return;
         }
         let fits = fits(scene.batt, grid, scene.frame.train);

@@ -125,8 +125,8 @@ impl Searcher {
             is_abandoned: Arc::default(),
         }
         .with_proposer(Stacks::default())
-        .with_proposer(Cells::default())
-        .with_proposer(Objects::default())
+        .with_proposer(Cells)
+        .with_proposer(Objects)
     }
 
     /// This searcher with another composer.

@@ -4,12 +4,13 @@
 //! was launched before it. A device belongs to one thread at a time. Its [further streams](Device::new_stream) are
 //! the same device with separately ordered work.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use crate::interface::constants::MAX_SIDE_BY_SIDE;
 pub use crate::interface::{Argument, Entry};
 use crate::interface::{EVALUATION_BYTES, Representation};
+use crate::pool::LANES;
 
 pub mod caching;
 pub mod cuda;
@@ -101,6 +102,27 @@ pub struct Launch<'a, B> {
     pub shared_bytes: u32,
     /// The kernel's arguments, in order.
     pub arguments: Vec<Argument<'a, B>>,
+}
+
+/// The most threads per block.
+const MOST_THREADS: u32 = 1024;
+
+impl<B> Launch<'_, B> {
+    /// Fails with the reason if its blocks are not whole warps, or need more than this many bytes of shared memory.
+    pub fn check(&self, most_shared_bytes: u32) -> Result<(), String> {
+        let (blocks, threads, shared_bytes) = (self.blocks, self.threads, self.shared_bytes);
+        let is_whole =
+            threads.is_multiple_of(LANES as u32) && (1..=MOST_THREADS).contains(&threads);
+        if blocks == 0 || !is_whole {
+            return Err(format!("{blocks} blocks of {threads} threads"));
+        }
+        if shared_bytes > most_shared_bytes {
+            return Err(format!(
+                "a block may have {most_shared_bytes} bytes of shared memory, not {shared_bytes}"
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// A GPU, or a simulation of one.
@@ -220,6 +242,13 @@ pub enum DeviceError {
     },
 }
 
+/// The range of these bytes in a buffer of this length; fails if it goes past the end.
+pub fn bytes_within(at: usize, bytes: usize, length: usize) -> Result<Range<usize>, DeviceError> {
+    let end = at.checked_add(bytes).filter(|end| *end <= length);
+    let past_end = DeviceError::PastEnd { at, bytes, length };
+    end.map(|end| at..end).ok_or(past_end)
+}
+
 /// Why a device cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
@@ -325,6 +354,30 @@ mod tests {
             driver: None,
         };
         information.suggested_batch()
+    }
+
+    #[test]
+    fn a_launch_is_of_whole_warps_and_within_shared_memory() {
+        let check = |(blocks, threads), shared_bytes, most| {
+            let launch: Launch<'_, ()> = Launch {
+                entry: Entry::Programs,
+                blocks,
+                threads,
+                shared_bytes,
+                arguments: Vec::new(),
+            };
+            launch.check(most)
+        };
+        assert_eq!(check((1, 32), 0, 0), Ok(()));
+        assert_eq!(check((u32::MAX, 1024), 100, 100), Ok(()));
+        for (blocks, threads) in [(0, 32), (1, 0), (1, 33), (1, 1056)] {
+            let reason = check((blocks, threads), 0, 0).unwrap_err();
+            assert_eq!(reason, format!("{blocks} blocks of {threads} threads"));
+        }
+        assert_eq!(
+            check((1, 32), 101, 100).unwrap_err(),
+            "a block may have 100 bytes of shared memory, not 101"
+        );
     }
 
     #[test]

@@ -36,9 +36,9 @@ mod parse;
 mod tokens;
 mod warp;
 
-pub use counts::{InstructionCounts, OperationRun};
+pub use counts::InstructionCounts;
 pub use error::ParseError;
-pub use module::{Module, Part};
+pub use module::Module;
 
 /// Settings of interpreted devices.
 #[derive(Debug, Clone)]
@@ -112,12 +112,7 @@ impl InterpretedDevice {
         let module = if let Some(module) = &interpretation.module {
             Arc::clone(module)
         } else {
-            let found = Image::new(PTX).fingerprint();
-            if found != Some(fingerprint) {
-                let found = found.map_or("none".to_owned(), |found| format!("{found:#018x}"));
-                let expected = fingerprint;
-                return Err(Unavailable::StaleImage { expected, found });
-            }
+            Image::new(PTX).check(fingerprint)?;
             embedded_module()?
         };
         let kernels = Interpreter::new(interpretation.steps, module);
@@ -165,14 +160,7 @@ impl Interpreter {
         if !parameters.iter().map(|parameter| parameter.bytes).eq(sizes) {
             return Err("the arguments do not match its parameters".to_owned());
         }
-        let threads = launch.threads;
-        if launch.blocks == 0 || threads == 0 || threads & 31 != 0 || threads > 1024 {
-            return Err(format!("{} blocks of {threads} threads", launch.blocks));
-        }
-        if launch.shared_bytes > most {
-            let asked = launch.shared_bytes;
-            return Err(format!("{asked} bytes of shared memory, of {most} at most"));
-        }
+        launch.check(most)?;
         Ok(entry)
     }
 

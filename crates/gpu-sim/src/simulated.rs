@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use gpu_kernels::device::{
-    Device, DeviceError, DeviceKind, Information, Launch, Memory, Unavailable,
+    Device, DeviceError, DeviceKind, Information, Launch, Memory, Unavailable, bytes_within,
 };
 
 /// A GPU with one multiprocessor, simulated on the thread that launches.
@@ -99,7 +99,7 @@ impl<K: Kernels> Device for SimulatedDevice<K> {
     fn upload(&self, from: &[u8], to: &mut Self::Buffer, at: usize) -> Result<(), DeviceError> {
         self.gpu.check_alive()?;
         let to = to.content.get_mut();
-        let range = within(at, from.len(), to.bytes().len())?;
+        let range = bytes_within(at, from.len(), to.bytes().len())?;
         to.bytes_mut()[range.clone()].copy_from_slice(from);
         to.mark_written(range);
         Ok(())
@@ -108,7 +108,7 @@ impl<K: Kernels> Device for SimulatedDevice<K> {
     fn download(&self, from: &Self::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         self.gpu.check_alive()?;
         let from = from.content.borrow();
-        let range = within(at, to.len(), from.bytes().len())?;
+        let range = bytes_within(at, to.len(), from.bytes().len())?;
         to.copy_from_slice(&from.bytes()[range]);
         Ok(())
     }
@@ -122,7 +122,7 @@ impl<K: Kernels> Device for SimulatedDevice<K> {
         self.gpu.check_alive()?;
         let (from, to) = (from.content.borrow(), to.content.get_mut());
         let length = from.bytes().len().min(to.bytes().len());
-        let range = within(0, bytes, length)?;
+        let range = bytes_within(0, bytes, length)?;
         to.bytes_mut()[range.clone()].copy_from_slice(&from.bytes()[range]);
         to.mark_copied(&from, bytes);
         Ok(())
@@ -252,11 +252,4 @@ impl SimulatedGpu {
         let _ = self.lost.set(format!("kernel {kernel} failed: {reason}"));
         DeviceError::Kernel { kernel, reason }
     }
-}
-
-/// The range of bytes of a copy; fails if it goes past the end.
-fn within(at: usize, bytes: usize, length: usize) -> Result<Range<usize>, DeviceError> {
-    let end = at.checked_add(bytes).filter(|end| *end <= length);
-    let past_end = DeviceError::PastEnd { at, bytes, length };
-    end.map(|end| at..end).ok_or(past_end)
 }

@@ -3,19 +3,19 @@
 //! The counts are the same on every machine: cases and inputs come from fixed seeds, and the device executes the
 //! embedded PTX in a fixed order.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use arc_check::conformance::{self, Cases};
+use arc_check::conformance::{self, Cases, Tally};
 use arc_dsl::{Grid, Program};
 use arc_tasks::{Task, builtin};
 use arc_text::parse_programs;
+use gpu_kernels::device::DeviceError;
 use gpu_kernels::device::image::PTX;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{DeviceProgram, Engine, Evaluation, LaunchConfig, Pool};
-use gpu_sim::interpreted::{InstructionCounts, Interpretation, InterpretedDevice, Part};
+use gpu_sim::interpreted::{Interpretation, InterpretedDevice};
 use gpu_sim::open;
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_64;
@@ -28,37 +28,22 @@ const CASES: usize = 24;
 const PAIRS: u64 = 4;
 const SEED: u64 = 1;
 
-/// The mark in the PTX where an operation begins, followed by its name.
-const MARK: &str = "// arc part operation ";
-
-/// The number of operations shown for programs from a file.
-const SHOWN: usize = 40;
-
 /// Counts, and writes the file or compares with it. Programs from a file are only shown.
 pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> Result<()> {
-    let mut operations = operations()?;
-    let names = names();
     let programs = built_in();
-    let mut document = Map::new();
-    let image = format!("{:016x}", xxh3_64(PTX.as_bytes()));
-    document.insert("image".into(), image.into());
-    document.insert("list_operations".into(), list_operations()?);
-    for (name, side_by_side) in [("alone", 1), ("side_by_side", 4)] {
-        let (counted, runs) = programs_of(&programs, side_by_side)?;
-        document.insert(format!("programs_{name}"), counted);
-        if side_by_side == 1 {
-            for (name, of_one) in in_programs(&runs.all, &names) {
-                let operation = operations.entry(name).or_insert_with(|| json!({}));
-                operation["in_programs"] = of_one;
-            }
-        }
-    }
-    document.insert("operations".into(), operations.into());
+    let document = json!({
+        "image": format!("{:016x}", xxh3_64(PTX.as_bytes())),
+        "operations": operations()?,
+        "programs_alone": programs_of(&programs, 1)?,
+        "programs_side_by_side": programs_of(&programs, 4)?,
+    });
     let text = serde_json::to_string_pretty(&document)? + "\n";
     let path = root.join(COUNTS);
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let before = serde_json::from_str(&kept).unwrap_or(Value::Null);
-    show_changes(&before, &Value::Object(document));
+    show_changes(
+        &serde_json::from_str(&kept).unwrap_or(Value::Null),
+        &document,
+    );
     if check {
         ensure!(
             kept.replace("\r\n", "\n") == text,
@@ -71,47 +56,28 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
     if let Some((file, folder)) = others {
         let others = foreign(file, folder)?;
         for side_by_side in [1, 4] {
-            let (counted, runs) = programs_of(&others, side_by_side)?;
-            println!("{side_by_side} side by side:");
-            for (which, runs) in [("without_arena", &runs.without_arena), ("all", &runs.all)] {
-                println!(
-                    "{which}: {}",
-                    serde_json::to_string_pretty(&counted[which])?
-                );
-                if side_by_side == 1 {
-                    show_operations(&in_programs(runs, &names));
-                }
-            }
+            let mut counted = programs_of(&others, side_by_side)?;
+            counted.remove("each");
+            let counted = serde_json::to_string_pretty(&counted)?;
+            println!("{side_by_side} side by side: {counted}");
         }
     }
     Ok(())
 }
 
-/// Prints how the main figures changed.
+/// Prints the figures that changed, of single programs only their sums.
 fn show_changes(before: &Value, now: &Value) {
-    for name in ["programs_alone", "programs_side_by_side"] {
-        let (before, now) = (&before[name]["all"], &now[name]["all"]);
-        for figure in ["instructions", "median"] {
-            let (was, is) = (&before[figure], &now[figure]);
-            if was == is || was.is_null() {
-                println!("{name}: {figure} {is}");
-                continue;
+    for place in [
+        "/programs_alone/all",
+        "/programs_side_by_side/all",
+        "/operations",
+    ] {
+        let figures = now.pointer(place).and_then(Value::as_object);
+        for (name, is) in figures.into_iter().flatten() {
+            let was = before.pointer(place).map_or(&Value::Null, |all| &all[name]);
+            if was != is {
+                println!("{place}/{name}: {was} -> {is}");
             }
-            let numbers = (was.as_f64(), is.as_f64());
-            let change = numbers
-                .0
-                .zip(numbers.1)
-                .map_or(0.0, |(was, is)| is / was - 1.0);
-            println!("{name}: {figure} {was} -> {is} ({:+.1}%)", change * 100.0);
-        }
-    }
-    let Some(operations) = now["operations"].as_object() else {
-        return;
-    };
-    for (name, operation) in operations {
-        let (was, is) = (&before["operations"][name]["median"], &operation["median"]);
-        if was != is && !was.is_null() {
-            println!("{name} alone: median {was} -> {is}");
         }
     }
 }
@@ -127,126 +93,31 @@ fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     Ok(Engine::with(device, tuning))
 }
 
-/// The number of runs of an operation in some programs, and their instructions.
-#[derive(Debug, Clone, Copy, Default)]
-struct Runs {
-    runs: u64,
-    instructions: u64,
-}
-
-/// The runs of operations in some programs, by the line of their mark.
-#[derive(Default)]
-struct RunsByLine {
-    all: BTreeMap<u32, Runs>,
-    /// Those in programs without an arena.
-    without_arena: BTreeMap<u32, Runs>,
-}
-
-/// Operations by the line of their mark.
-type Names = BTreeMap<u32, &'static str>;
-
-/// The names of the operations by their marks in the PTX.
-fn names() -> Names {
-    let lines = (1..).zip(PTX.lines());
-    lines
-        .filter_map(|(line, text)| Some((line, text.trim().strip_prefix(MARK)?)))
-        .collect()
-}
-
-/// How often each operation ran, and its mean number of instructions.
-fn in_programs(by_line: &BTreeMap<u32, Runs>, names: &Names) -> BTreeMap<String, Value> {
-    let mut sums: BTreeMap<&str, Runs> = BTreeMap::new();
-    for (line, of_one) in by_line {
-        let name = names.get(line).copied().unwrap_or("no operation");
-        let sum = sums.entry(name).or_default();
-        sum.runs += of_one.runs;
-        sum.instructions += of_one.instructions;
-    }
-    let shown = |(name, sum): (&str, Runs)| {
-        let mean = tenths(sum.instructions, sum.runs);
-        (name.to_owned(), json!({ "runs": sum.runs, "mean": mean }))
-    };
-    sums.into_iter().map(shown).collect()
-}
-
-/// Prints the operations with the most instructions in total, in descending order.
-fn show_operations(operations: &BTreeMap<String, Value>) {
-    let figure = |of_one: &Value, name: &str| of_one[name].as_f64().unwrap_or_default();
-    let all = |of_one: &Value| figure(of_one, "runs") * figure(of_one, "mean");
-    let total: f64 = operations.values().map(all).sum();
-    let mut rows: Vec<_> = operations.iter().collect();
-    rows.sort_by(|(_, a), (_, b)| all(b).total_cmp(&all(a)));
-    for (name, of_one) in rows.into_iter().take(SHOWN) {
-        let share = all(of_one) / total * 100.0;
-        let (runs, mean) = (&of_one["runs"], &of_one["mean"]);
-        println!("{name}: {share:.1}% of the operations, {runs} runs of {mean} in the mean");
-    }
-}
-
-/// The instructions per run of an operation: the median, and a summary to store.
-fn runs(counts: &InstructionCounts) -> (u64, Value) {
-    let mut runs: Vec<u64> = counts
-        .operations()
-        .iter()
-        .map(|run| run.instructions)
-        .collect();
-    runs.sort_unstable();
-    let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
-    let most = runs.last().copied().unwrap_or_default();
-    (
-        median,
-        json!({ "median": median, "p90": p90, "most": most }),
-    )
-}
-
-/// Each operation on lists, with the steps that build its operands and check its result.
-fn list_operations() -> Result<Value> {
-    let mut all = Map::new();
-    let engine = engine(1)?;
-    for operation in ListOperation::ALL {
-        let make = |cases: &mut Cases| cases.of_list(*operation);
-        let made = Cases::drawn(SEED, operation.opcode(), CASES, make);
-        let tally = conformance::check_lists(&engine, made.collect())?;
-        if let Some(first) = &tally.first {
-            bail!("{first}");
-        }
-        let issued = engine.device().take_counts().issued();
-        all.insert(
-            operation.name().to_owned(),
-            tenths(issued, tally.cases().max(1)),
-        );
-    }
-    Ok(Value::Object(all))
-}
-
-/// Each operation on random operands, one evaluation after the other.
+/// Each operation, one evaluation after the other; those on lists with the steps that build their operands and check
+/// their results.
 fn operations() -> Result<Map<String, Value>> {
     let mut all = Map::new();
-    let mut medians = Vec::new();
     let engine = engine(1)?;
-    for (opcode, operation) in OPERATIONS.iter().enumerate() {
-        let made = Cases::drawn(SEED, opcode as u16, CASES, |cases| cases.of(opcode));
-        if let Some(first) = conformance::check(&engine, made.collect())?.first {
-            bail!("{}: {first}", operation.name);
+    let mut count = |name: &str, checked: Result<Tally, DeviceError>| {
+        let tally = checked?;
+        if let Some(first) = &tally.first {
+            bail!("{name}: {first}");
         }
-        let (median, runs) = runs(&engine.device().take_counts());
-        medians.push(median);
-        all.insert(operation.name.to_owned(), runs);
+        let issued = engine.device().take_counts().issued();
+        all.insert(name.to_owned(), tenths(issued, tally.cases()));
+        Ok(())
+    };
+    for (opcode, operation) in OPERATIONS.iter().enumerate() {
+        let cases = Cases::drawn(SEED, opcode as u16, CASES, |cases| cases.of(opcode));
+        count(operation.name, conformance::check(&engine, cases.collect()))?;
     }
-    medians.sort_unstable();
-    all.insert(
-        "median_of_all".to_owned(),
-        json!({ "median": quantile(&medians, 50) }),
-    );
+    for operation in ListOperation::ALL {
+        let make = |cases: &mut Cases| cases.of_list(*operation);
+        let cases = Cases::drawn(SEED, operation.opcode(), CASES, make);
+        let checked = conformance::check_lists(&engine, cases.collect());
+        count(operation.name(), checked)?;
+    }
     Ok(all)
-}
-
-fn quantile(sorted: &[u64], percent: usize) -> u64 {
-    let at = sorted.len() * percent / 100;
-    sorted
-        .get(at.min(sorted.len().saturating_sub(1)))
-        .copied()
-        .unwrap_or_default()
 }
 
 /// A program with the pairs of its task.
@@ -282,7 +153,7 @@ fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
     let mut all = Vec::new();
     for program in parse_programs(&text).into_iter().flatten() {
         let id = program.task_id();
-        let path: PathBuf = folder.join(format!("{id}.json"));
+        let path = folder.join(format!("{id}.json"));
         let Ok(json) = std::fs::read(&path) else {
             continue;
         };
@@ -297,45 +168,38 @@ fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
     Ok(all)
 }
 
-/// Instructions per evaluation of each program and of all together, including comparison and verdict; and those of
-/// the runs of operations, by the lines of their marks.
-fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, RunsByLine)> {
+/// Instructions per evaluation of each program, of all together, and of those without an arena, including comparison
+/// and verdict.
+fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<Map<String, Value>> {
     let engine = engine(side_by_side)?;
     let mut each = Map::new();
     let (mut all, mut straight) = (Sum::default(), Sum::default());
-    let mut runs = RunsByLine::default();
     for one in programs {
-        let (counts, made) = evaluated(&engine, one, side_by_side)?;
+        let (issued, made) = evaluated(&engine, one, side_by_side)?;
         if made == 0 {
             continue;
         }
-        each.insert(one.name.clone(), (counts.issued() / made).into());
-        all.add(&counts, made);
-        add_runs(&mut runs.all, &counts);
+        each.insert(one.name.clone(), (issued / made).into());
+        all.add(issued, made);
         if !one.program.has_arena() {
-            straight.add(&counts, made);
-            add_runs(&mut runs.without_arena, &counts);
+            straight.add(issued, made);
         }
     }
     let (all, straight) = (all.summary(), straight.summary());
-    Ok((
-        json!({ "all": all, "without_arena": straight, "each": each }),
-        runs,
-    ))
-}
-
-fn add_runs(by_line: &mut BTreeMap<u32, Runs>, counts: &InstructionCounts) {
-    for run in counts.operations() {
-        let sum = by_line.entry(run.line).or_default();
-        sum.runs += 1;
-        sum.instructions += run.instructions;
-    }
+    let parts = [
+        ("all", all),
+        ("without_arena", straight),
+        ("each", each.into()),
+    ];
+    Ok(parts
+        .map(|(name, part)| (name.to_owned(), part))
+        .into_iter()
+        .collect())
 }
 
 /// The counts of some programs.
 #[derive(Default)]
 struct Sum {
-    parts: BTreeMap<Option<Part>, u64>,
     issued: u64,
     evaluations: u64,
     /// Instructions per evaluation, by program.
@@ -347,7 +211,7 @@ fn evaluated(
     engine: &Engine<InterpretedDevice>,
     one: &Counted,
     side_by_side: u32,
-) -> Result<(InstructionCounts, u64)> {
+) -> Result<(u64, u64)> {
     let mut pool = Pool::default();
     let mut evaluations = Vec::new();
     for (input, output) in &one.pairs {
@@ -369,7 +233,8 @@ fn evaluated(
     let loaded = engine.load(std::slice::from_ref(&one.program))?;
     engine.device().take_counts();
     engine.run(&loaded, &pool, &evaluations)?;
-    Ok((engine.device().take_counts(), evaluations.len() as u64))
+    let issued = engine.device().take_counts().issued();
+    Ok((issued, evaluations.len() as u64))
 }
 
 /// Rounded to tenths, which is precise enough for a reader.
@@ -378,30 +243,22 @@ fn tenths(count: u64, of: u64) -> Value {
 }
 
 impl Sum {
-    fn add(&mut self, counts: &InstructionCounts, evaluations: u64) {
-        self.issued += counts.issued();
+    fn add(&mut self, issued: u64, evaluations: u64) {
+        self.issued += issued;
         self.evaluations += evaluations;
-        self.rates.push(counts.issued() / evaluations);
-        for part in [None].into_iter().chain(Part::ALL.map(Some)) {
-            *self.parts.entry(part).or_default() += counts.part(part);
-        }
+        self.rates.push(issued / evaluations);
     }
 
     fn summary(mut self) -> Value {
         self.rates.sort_unstable();
-        let each = |count| tenths(count, self.evaluations);
-        let parts = self.parts.iter().map(|(part, issued)| {
-            let name = part.map_or("launch", Part::name);
-            (name.to_owned(), each(*issued))
-        });
+        let quantile = |percent: usize| self.rates.get(self.rates.len() * percent / 100);
         json!({
             "programs": self.rates.len(),
             "evaluations": self.evaluations,
-            "instructions": each(self.issued),
-            "median": quantile(&self.rates, 50),
-            "p90": quantile(&self.rates, 90),
+            "instructions": tenths(self.issued, self.evaluations),
+            "median": quantile(50),
+            "p90": quantile(90),
             "most": self.rates.last(),
-            "parts": parts.collect::<Map<_, _>>(),
         })
     }
 }

@@ -15,7 +15,7 @@ use arc_dsl::{Primitive, Program, Value};
 use rustc_hash::FxHashSet;
 
 use super::learn::{Conditions, Rows, both, common, count, meets, without};
-use super::{FoundRule, MOST_LETTERS, RuleRow, TABLE, call, fits, rows};
+use super::{FoundRule, MOST_COST, MOST_LETTERS, MOST_RULES, RuleRow, TABLE, call, fits, rows};
 use crate::colours::COLOURS;
 use crate::language::Kind;
 use crate::pieces::{self, Frame, Layer};
@@ -37,31 +37,17 @@ pub(super) static LOOKS: LazyLock<(Vec<RuleRow>, Vec<Program>)> = LazyLock::new(
 });
 
 /// The proposer of rules of cells; see the [module](self).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cells {
-    /// The number of grids of the enumeration, the cheapest, that give conditions. Default 3,000.
-    pub grids: usize,
-    /// The number of grids that are tried as a base, those with the fewest errors. Default 24.
-    pub bases: usize,
-    /// The maximum number of rules, the cheapest with distinct answers. Default 10.
-    pub rules: usize,
-    /// The maximum cost of a rule. Default 60.
-    pub cost: u32,
-    /// The maximum number of times that the cells of conditions are compared. Default 2,000,000.
-    pub steps: u64,
-}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cells;
 
-impl Default for Cells {
-    fn default() -> Self {
-        Self {
-            grids: 3_000,
-            bases: 24,
-            rules: 10,
-            cost: 60,
-            steps: 2_000_000,
-        }
-    }
-}
+/// The number of grids of the enumeration, the cheapest, that give conditions.
+const GRIDS: usize = 3_000;
+
+/// The number of grids that are tried as a base, those with the fewest errors.
+const BASES: usize = 24;
+
+/// The maximum number of times that the cells of conditions are compared.
+const STEPS: u64 = 2_000_000;
 
 /// A grid of the output's size.
 struct Grid {
@@ -94,7 +80,6 @@ struct Rule {
 
 /// The state of the search for rules.
 struct Search<'c> {
-    options: &'c Cells,
     frame: &'c Frame,
     grids: Vec<Grid>,
     conditions: Vec<Condition>,
@@ -114,7 +99,7 @@ const VALUES: usize = 16;
 
 impl<'c> Search<'c> {
     /// Reads the grids and collects the conditions.
-    fn of<'s: 'c>(options: &'c Cells, scene: &mut Scene<'s>) -> Option<Self> {
+    fn of<'s: 'c>(scene: &mut Scene<'s>) -> Option<Self> {
         let frame = scene.frame;
         let words = frame.train_words();
         let targets = super::colours_of_outputs(scene)?;
@@ -129,7 +114,6 @@ impl<'c> Search<'c> {
             return None;
         }
         let mut search = Self {
-            options,
             frame,
             grids: Vec::new(),
             conditions: Vec::new(),
@@ -148,7 +132,7 @@ impl<'c> Search<'c> {
         }
         let (mut known, mut read) = (FxHashSet::default(), pieces::Cells::new(frame));
         for made in scene.enumeration.of(Kind::GRID) {
-            if search.grids.len() >= options.grids {
+            if search.grids.len() >= GRIDS {
                 break;
             }
             if read
@@ -262,8 +246,8 @@ impl<'c> Search<'c> {
         let mut bases: Vec<usize> = (0..self.paints.len()).collect();
         bases.sort_by_key(|paint| (wrong[*paint] + self.paints[*paint].1 * cells / 100, *paint));
         let mut rules = Vec::new();
-        for base in bases.into_iter().take(self.options.bases) {
-            if self.holds.steps >= self.options.steps {
+        for base in bases.into_iter().take(BASES) {
+            if self.holds.steps >= STEPS {
                 break;
             }
             let must = both(self.wrong.of(base), &self.all);
@@ -273,7 +257,7 @@ impl<'c> Search<'c> {
                 self.colour_by_colour(base, &must, &mut rules);
             }
         }
-        rules.retain(|rule| rule.cost <= self.options.cost);
+        rules.retain(|rule| rule.cost <= MOST_COST);
         // The sort is stable: among equal costs the first one stays first.
         rules.sort_by_key(|rule| rule.cost);
         rules
@@ -397,7 +381,7 @@ impl Search<'_> {
         if scene.is_abandoned.load(Ordering::Relaxed) {
             return Vec::new();
         }
-        let rules = self.rules().into_iter().take(4 * self.options.rules);
+        let rules = self.rules().into_iter().take(4 * MOST_RULES);
         let made = rules.filter_map(|rule| {
             let grid = self.build(&rule, scene.blank, scene.batt)?;
             Some((rule.cost, grid, self.describe(&rule, scene)))
@@ -435,7 +419,7 @@ impl Proposer for Cells {
     }
 
     fn propose(&self, scene: &mut Scene<'_>, take: &mut dyn FnMut(Proposal) -> bool) {
-        let Some(mut search) = Search::of(self, scene) else {
+        let Some(mut search) = Search::of(scene) else {
             return;
         };
         let train = scene.frame.train;
@@ -448,11 +432,11 @@ impl Proposer for Cells {
                 search.all.clone_from(&all);
                 search.all[scene.frame.words(left_out)].fill(0);
                 // There are several of these, so each gets a quarter of the steps.
-                search.holds.steps = self.steps - self.steps / 4;
+                search.holds.steps = STEPS - STEPS / 4;
                 made.extend(search.made(scene));
             }
         }
-        super::propose(scene, made, least, self.rules, self.name(), take);
+        super::propose(scene, made, least, self.name(), take);
     }
 }
 

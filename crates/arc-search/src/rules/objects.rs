@@ -19,7 +19,7 @@ use arc_dsl::{Cell, Container, Loc, Primitive, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::learn::{Conditions, Conjunction, Rows, both, without};
-use super::{FoundRule, MOST_LETTERS, RuleRow, TABLE, rows};
+use super::{FoundRule, MOST_COST, MOST_LETTERS, RuleRow, TABLE, rows};
 use crate::colours::COLOURS;
 use crate::enumerate::Known;
 use crate::language::Kind;
@@ -178,31 +178,17 @@ pub(super) static LANGUAGE: LazyLock<Language> = LazyLock::new(|| {
 });
 
 /// The proposer of rules of objects; see the [module](self).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objects {
-    /// The maximum number of objects; grids with more are skipped. Default 60.
-    pub objects: usize,
-    /// The maximum number of rules, the cheapest with distinct answers. Default 10.
-    pub rules: usize,
-    /// The maximum cost of a rule. Default 60.
-    pub cost: u32,
-    /// The maximum number of sets of actions of an abstraction, the cheapest. Default 60.
-    pub sets: usize,
-    /// The maximum number of times that an action is tried for a cell of an abstraction. Default 30,000.
-    pub steps: u64,
-}
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Objects;
 
-impl Default for Objects {
-    fn default() -> Self {
-        Self {
-            objects: 60,
-            rules: 10,
-            cost: 60,
-            sets: 60,
-            steps: 30_000,
-        }
-    }
-}
+/// The maximum number of objects; grids with more are skipped.
+const MOST_OBJECTS: usize = 60;
+
+/// The maximum number of sets of actions of an abstraction, the cheapest.
+const SETS: usize = 60;
+
+/// The maximum number of times that an action is tried for a cell of an abstraction.
+const STEPS: u64 = 30_000;
 
 /// A feature has, or does not have, a value.
 struct Condition {
@@ -225,8 +211,7 @@ struct Action {
 }
 
 /// The objects of an abstraction.
-struct AbstractedObjects<'o> {
-    options: &'o Objects,
+struct AbstractedObjects {
     abstraction: usize,
     /// The grid that has the objects.
     grid: NodeId,
@@ -265,28 +250,22 @@ fn elements(batt: &Batt, node: NodeId, input: usize) -> Option<Vec<Value>> {
     Some(elements.iter().map(Cow::into_owned).collect())
 }
 
-impl<'o> AbstractedObjects<'o> {
+impl AbstractedObjects {
     /// The objects of an abstraction; `None` if a train pair has none, or too many.
-    fn of(
-        options: &'o Objects,
-        abstraction: usize,
-        grid: NodeId,
-        scene: &mut Scene<'_>,
-    ) -> Option<Self> {
+    fn of(abstraction: usize, grid: NodeId, scene: &mut Scene<'_>) -> Option<Self> {
         let set = call(scene, *scene.functions.get(abstraction)?, &[grid])?;
         let tuple = call(scene, *scene.functions.get(LANGUAGE.tuple)?, &[grid, set])?;
         let mut starts = vec![0];
         for input in 0..scene.frame.train {
             let value = scene.batt.unordered_value(tuple, input).ok()?;
             let count = value.as_container()?.len();
-            if !(1..=options.objects).contains(&count) {
+            if !(1..=MOST_OBJECTS).contains(&count) {
                 return None;
             }
             starts.push(starts[input] + count);
         }
         let words = starts[scene.frame.train].div_ceil(64);
         Some(Self {
-            options,
             abstraction,
             grid,
             set,
@@ -585,13 +564,13 @@ impl<'o> AbstractedObjects<'o> {
             actions: &self.actions,
             explains: explains.collect(),
             found: Vec::new(),
-            steps: self.options.steps,
-            most: 20 * self.options.sets,
+            steps: STEPS,
+            most: 20 * SETS,
         };
         cover.extend(&wrong, &mut Vec::new(), frame);
         let mut sets = cover.found;
         sets.sort_by_key(|(cost, _)| *cost);
-        sets.truncate(self.options.sets);
+        sets.truncate(SETS);
         for (_, set) in sets {
             self.evaluate_features(scene);
             self.add_conditioned(scene, &set, &wrong, base, cost, found);
@@ -838,7 +817,7 @@ impl Proposer for Objects {
         for grid in std::iter::once(input).chain(nearest) {
             let first = found.len();
             for abstraction in 0..LANGUAGE.abstractions.len() {
-                let objects = AbstractedObjects::of(self, abstraction, grid.node, scene);
+                let objects = AbstractedObjects::of(abstraction, grid.node, scene);
                 let Some(mut objects) = objects.filter(|objects| known.insert(objects.set)) else {
                     continue;
                 };
@@ -856,8 +835,7 @@ impl Proposer for Objects {
                 }
             }
         }
-        found.retain(|(cost, ..)| *cost <= self.cost);
-        let train = scene.frame.train;
-        super::propose(scene, found, train, self.rules, self.name(), take);
+        found.retain(|(cost, ..)| *cost <= MOST_COST);
+        super::propose(scene, found, scene.frame.train, self.name(), take);
     }
 }

@@ -12,7 +12,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Argument, Device, DeviceError, Information, Launch, Memory};
+use super::{Argument, Device, DeviceError, Information, Launch, Memory, bytes_within};
 
 /// A device that caches dropped buffers and reuses them.
 ///
@@ -200,15 +200,6 @@ impl<B> CachedBuffer<B> {
             None => unreachable!("it is taken only when this is dropped"),
         }
     }
-
-    /// Fails unless all of these bytes from `at` on are within the requested length; the buffer itself may be longer.
-    fn within(&self, at: usize, bytes: usize) -> Result<(), DeviceError> {
-        let length = self.bytes;
-        match at.checked_add(bytes) {
-            Some(end) if end <= length => Ok(()),
-            _ => Err(DeviceError::PastEnd { at, bytes, length }),
-        }
-    }
 }
 
 impl<B> Drop for CachedBuffer<B> {
@@ -272,12 +263,12 @@ impl<D: Device> Device for CachingDevice<D> {
     }
 
     fn upload(&self, from: &[u8], to: &mut Self::Buffer, at: usize) -> Result<(), DeviceError> {
-        to.within(at, from.len())?;
+        bytes_within(at, from.len(), to.bytes)?;
         self.device.upload(from, to.inner_mut(), at)
     }
 
     fn download(&self, from: &Self::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        from.within(at, to.len())?;
+        bytes_within(at, to.len(), from.bytes)?;
         self.device.download(from.inner(), at, to)
     }
 
@@ -287,8 +278,7 @@ impl<D: Device> Device for CachingDevice<D> {
         to: &mut Self::Buffer,
         bytes: usize,
     ) -> Result<(), DeviceError> {
-        from.within(0, bytes)?;
-        to.within(0, bytes)?;
+        bytes_within(0, bytes, from.bytes.min(to.bytes))?;
         self.device.copy(from.inner(), to.inner_mut(), bytes)
     }
 

@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
-use super::{Device, DeviceError, DeviceKind, Entry, Information, Launch, Memory, Unavailable};
+use super::{
+    Device, DeviceError, DeviceKind, Entry, Information, Launch, Memory, Unavailable, bytes_within,
+};
 
 mod arguments;
 mod driver;
@@ -22,15 +24,10 @@ mod staging;
 pub use driver::{Buffer, Event};
 
 use super::image::{Image, PTX};
+use crate::pool::LANES;
 use driver::{Driver, Function, Gpu, Module, Stream};
 use errors::Failure;
 use staging::Staging;
-
-/// Threads of a warp.
-const WARP: u32 = 32;
-
-/// The most threads per block, on every GPU.
-const MOST_THREADS: u32 = 1024;
 
 /// An NVIDIA GPU with the kernels loaded.
 #[derive(Debug)]
@@ -132,7 +129,7 @@ fn open_driver(image: &Image<'_>, expected: u64) -> Result<Driver, Unavailable> 
         let driver = driver.version;
         return Err(Unavailable::DriverTooOld { driver, needed });
     }
-    check_fingerprint(image, expected)?;
+    image.check(expected)?;
     Ok(driver)
 }
 
@@ -153,16 +150,6 @@ fn usable_information(
     }
 }
 
-/// Fails if the image is for another interface.
-fn check_fingerprint(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
-    let found = match image.fingerprint() {
-        Some(found) if found == expected => return Ok(()),
-        Some(found) => format!("{found:#018x}"),
-        None => "none".to_owned(),
-    };
-    Err(Unavailable::StaleImage { expected, found })
-}
-
 /// The properties of a device, as the driver reports them.
 fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
     let threads = gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
@@ -174,7 +161,7 @@ fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
             gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         ),
         multiprocessors: gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-        warps: threads / WARP,
+        warps: threads / LANES as u32,
         shared_bytes: gpu
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         multiprocessor_shared_bytes: gpu
@@ -182,32 +169,6 @@ fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
         bytes: gpu.bytes()?,
         driver: Some(driver.version),
     })
-}
-
-/// Fails unless all of these bytes from `at` on are within a buffer.
-fn within(buffer: &Buffer, at: usize, bytes: usize) -> Result<(), DeviceError> {
-    let length = buffer.length;
-    match at.checked_add(bytes) {
-        Some(end) if end <= length => Ok(()),
-        _ => Err(DeviceError::PastEnd { at, bytes, length }),
-    }
-}
-
-/// Why a launch of this shape is invalid, checked before the driver is called; `None` if it is valid.
-fn launch_shape_error(
-    (blocks, threads): (u32, u32),
-    shared_bytes: u32,
-    most_shared_bytes: u32,
-) -> Option<String> {
-    if blocks == 0 || threads == 0 || threads % WARP != 0 || threads > MOST_THREADS {
-        Some(format!("{blocks} blocks of {threads} threads"))
-    } else if shared_bytes > most_shared_bytes {
-        Some(format!(
-            "a block may have {most_shared_bytes} bytes of shared memory, not {shared_bytes}"
-        ))
-    } else {
-        None
-    }
 }
 
 impl Device for CudaDevice {
@@ -244,22 +205,21 @@ impl Device for CudaDevice {
     }
 
     fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
-        within(to, at, from.len())?;
+        bytes_within(at, from.len(), to.length)?;
         let mut staging = self.staging.borrow_mut();
         let copied = staging.upload(from, to, at);
         copied.map_err(|failure| self.error(failure))
     }
 
     fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        within(from, at, to.len())?;
+        bytes_within(at, to.len(), from.length)?;
         let mut staging = self.staging.borrow_mut();
         let copied = staging.download(from, at, to);
         copied.map_err(|failure| self.error(failure))
     }
 
     fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
-        within(from, 0, bytes)?;
-        within(to, 0, bytes)?;
+        bytes_within(0, bytes, from.length.min(to.length))?;
         if bytes == 0 {
             return Ok(());
         }
@@ -278,9 +238,7 @@ impl Device for CudaDevice {
         let found = self.kernels.iter().find(|k| k.entry == launch.entry);
         let found = found.ok_or_else(|| refused("there is no such kernel".to_owned()))?;
         let shape = (launch.blocks, launch.threads);
-        if let Some(reason) = launch_shape_error(shape, launch.shared_bytes, found.shared_bytes) {
-            return Err(refused(reason));
-        }
+        launch.check(found.shared_bytes).map_err(refused)?;
         let address = |buffer: &Buffer| buffer.address;
         let parameters = launch.entry.parameters();
         let mut parameters =
@@ -337,8 +295,8 @@ mod tests {
     fn an_image_for_another_interface_is_stale() {
         let of = |fingerprint| format!(".const .align 8 .u64 arc_fingerprint = {fingerprint};");
         let text = of(255);
-        assert_eq!(check_fingerprint(&Image::new(&text), 255), Ok(()));
-        let stale = |text: &str| check_fingerprint(&Image::new(text), 1);
+        assert_eq!(Image::new(&text).check(255), Ok(()));
+        let stale = |text: &str| Image::new(text).check(1);
         let expected = 1;
         let found = "0x00000000000000ff".to_owned();
         assert_eq!(
@@ -347,19 +305,5 @@ mod tests {
         );
         let found = "none".to_owned();
         assert_eq!(stale(""), Err(Unavailable::StaleImage { expected, found }));
-    }
-
-    #[test]
-    fn a_launch_is_of_whole_warps_and_within_shared_memory() {
-        assert_eq!(launch_shape_error((1, 32), 0, 0), None);
-        assert_eq!(launch_shape_error((u32::MAX, 1024), 100, 100), None);
-        for (blocks, threads) in [(0, 32), (1, 0), (1, 33), (1, 1056)] {
-            let reason = launch_shape_error((blocks, threads), 0, 0).unwrap();
-            assert_eq!(reason, format!("{blocks} blocks of {threads} threads"));
-        }
-        assert_eq!(
-            launch_shape_error((1, 32), 101, 100).unwrap(),
-            "a block may have 100 bytes of shared memory, not 101"
-        );
     }
 }

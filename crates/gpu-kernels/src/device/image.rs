@@ -2,6 +2,8 @@
 
 pub use arc_kernels::PTX;
 
+use super::Unavailable;
+
 /// PTX text, parsed as far as needed before it is passed to a driver.
 #[derive(Debug)]
 pub struct Image<'a> {
@@ -49,6 +51,16 @@ impl<'a> Image<'a> {
             .parse()
             .ok()
             .or_else(|| number.parse::<i64>().ok().map(i64::cast_unsigned))
+    }
+
+    /// Fails unless it was built for the interface with this fingerprint.
+    pub fn check(&self, expected: u64) -> Result<(), Unavailable> {
+        let found = match self.fingerprint() {
+            Some(found) if found == expected => return Ok(()),
+            Some(found) => format!("{found:#018x}"),
+            None => "none".to_owned(),
+        };
+        Err(Unavailable::StaleImage { expected, found })
     }
 
     /// What follows a directive on its line.

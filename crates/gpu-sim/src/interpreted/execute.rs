@@ -135,8 +135,7 @@ impl Machine {
             }
             Op::Trap => return Err((first_of(mask), Violation::Trap)),
             // A fence only orders the accesses of one lane; the warp executes the others itself.
-            Op::Fence | Op::Branch | Op::IndexedBranch(_) | Op::Call | Op::Return | Op::Mark(_) => {
-            }
+            Op::Fence | Op::Branch | Op::IndexedBranch(_) | Op::Call | Op::Return => {}
         }
         Ok(())
     }

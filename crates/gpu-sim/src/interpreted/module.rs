@@ -186,43 +186,6 @@ pub(super) struct Access {
     pub(super) base: Option<File>,
 }
 
-/// The parts of a kernel, which begin at marks: `// arc part NAME` in a comment of inline assembly.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
-    /// Copying arguments and constants into the pool.
-    Arguments,
-    /// Fetching the next device instruction and branching to its operation.
-    Dispatch,
-    /// Going on to the next of the evaluations side by side.
-    Loop,
-    /// The operation itself.
-    Operation,
-    /// The end of the evaluation: comparison, hash, result and verdict.
-    Verdict,
-}
-
-impl Part {
-    /// All parts.
-    pub const ALL: [Part; 5] = [
-        Part::Arguments,
-        Part::Dispatch,
-        Part::Loop,
-        Part::Operation,
-        Part::Verdict,
-    ];
-
-    /// Its name in marks.
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Arguments => "arguments",
-            Part::Dispatch => "dispatch",
-            Part::Loop => "loop",
-            Part::Operation => "operation",
-            Part::Verdict => "verdict",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
     Binary(Binary, Type),
@@ -274,7 +237,6 @@ pub(super) enum Op {
     Call,
     Return,
     Trap,
-    Mark(Part),
 }
 
 /// The predicate that decides which lanes execute an instruction.
@@ -412,11 +374,8 @@ impl Module {
         text.unwrap_or_default().trim()
     }
 
-    /// The lines of all instructions, in order, without marks.
+    /// The lines of all instructions, in order.
     pub fn instruction_lines(&self) -> impl Iterator<Item = u32> {
-        let instructions = self.code.iter();
-        instructions
-            .filter(|instruction| !matches!(instruction.op, Op::Mark(_)))
-            .map(|instruction| instruction.line)
+        self.code.iter().map(|instruction| instruction.line)
     }
 }

@@ -10,11 +10,9 @@ use smallvec::SmallVec;
 use super::decode::decode;
 use super::error::{ParseError, ParseIssue};
 use super::flow;
-use super::module::{
-    Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Part, Register,
-};
+use super::module::{Extent, File, Function, Guard, Instruction, Module, NO_PC, Op, Register};
 use super::names::Builder;
-use super::tokens::{Token, Tokens, number, operand};
+use super::tokens::{Tokens, number, operand};
 
 /// The most bytes of variables in a module.
 pub(super) const MOST_DATA: usize = 1 << 24;
@@ -49,20 +47,20 @@ impl<'a> Builder<'a> {
         loop {
             let line = tokens.line();
             match tokens.take() {
-                Token::End => break,
-                Token::Word(".version" | ".target" | ".address_size") => {
+                None => break,
+                Some(".version" | ".target" | ".address_size") => {
                     tokens.word()?;
                     while tokens.eat(",") {
                         tokens.word()?;
                     }
                 }
-                Token::Word(".visible" | ".weak" | ".extern") => {}
-                Token::Word(".shared") => self.shared_memory(line, &tokens.up_to(";")?)?,
-                Token::Word(".global" | ".const") => self.variable(line, &tokens.up_to(";")?)?,
-                Token::Word(kind @ (".func" | ".entry")) => {
+                Some(".visible" | ".weak" | ".extern") => {}
+                Some(".shared") => self.shared_memory(line, &tokens.up_to(";")?)?,
+                Some(".global" | ".const") => self.variable(line, &tokens.up_to(";")?)?,
+                Some(kind @ (".func" | ".entry")) => {
                     self.function(tokens, kind == ".entry")?;
                 }
-                other => return Err(ParseIssue::new(line, format!("directive {other:?}"))),
+                Some(other) => return Err(ParseIssue::new(line, format!("directive {other}"))),
             }
         }
         for (site, line, name) in std::mem::take(&mut self.callees) {
@@ -225,30 +223,22 @@ impl<'a> Builder<'a> {
         while depth > 0 {
             let line = tokens.line();
             match tokens.take() {
-                Token::Word("{") => {
+                Some("{") => {
                     depth += 1;
                     self.parameters.push(HashMap::new());
                 }
-                Token::Word("}") => {
+                Some("}") => {
                     depth -= 1;
                     self.parameters.pop();
                 }
-                Token::Word(".pragma") => tokens.skip_past(";"),
-                Token::Word(".param") => {
+                Some(".pragma") => tokens.skip_past(";"),
+                Some(".param") => {
                     self.parameter(tokens)?;
                     tokens.expect(";")?;
                 }
-                Token::Word(".reg") => self.declare(line, &tokens.up_to(";")?)?,
-                Token::Mark(text) => {
-                    // The first word is the part; the mark of an operation goes on with its name.
-                    let name = text.split(' ').next().unwrap_or_default();
-                    let part = Part::ALL.into_iter().find(|part| part.name() == name);
-                    let unknown = || ParseIssue::new(line, format!("no part {name}"));
-                    let op = Op::Mark(part.ok_or_else(unknown)?);
-                    self.module.code.push(plain(op, line));
-                }
-                Token::Word(";") => {}
-                Token::Word("@") => {
+                Some(".reg") => self.declare(line, &tokens.up_to(";")?)?,
+                Some(";") => {}
+                Some("@") => {
                     let negated = tokens.eat("!");
                     let name = tokens.word()?;
                     let guard = self.register(name).filter(|r| r.file == File::Predicate);
@@ -257,7 +247,7 @@ impl<'a> Builder<'a> {
                     let opcode = tokens.word()?;
                     self.statement(tokens, line, opcode, Some(Guard { index, negated }))?;
                 }
-                Token::Word(word) => {
+                Some(word) => {
                     if !tokens.eat(":") {
                         self.statement(tokens, line, word, None)?;
                     } else if tokens.eat(".branchtargets") {
@@ -267,7 +257,7 @@ impl<'a> Builder<'a> {
                         self.labels.insert(word, here);
                     }
                 }
-                Token::End => {
+                None => {
                     return Err(ParseIssue::new(line, "the end of a function is missing"));
                 }
             }
@@ -343,8 +333,18 @@ impl<'a> Builder<'a> {
             operands.push(operand(tokens)?);
             tokens.eat(",");
         }
-        let mut instruction = plain(Op::Trap, line);
-        instruction.guard = guard;
+        let mut instruction = Instruction {
+            op: Op::Trap,
+            guard,
+            to: [0; 4],
+            from: [0; 5],
+            offset: 0,
+            target: NO_PC,
+            reconvergence: NO_PC,
+            line,
+            reads: SmallVec::new(),
+            writes: SmallVec::new(),
+        };
         if let Some(Guard { index, .. }) = guard {
             let file = File::Predicate;
             instruction.reads.push(Register { file, index }.number());
@@ -357,21 +357,6 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(())
-    }
-}
-
-fn plain(op: Op, line: u32) -> Instruction {
-    Instruction {
-        op,
-        guard: None,
-        to: [0; 4],
-        from: [0; 5],
-        offset: 0,
-        target: NO_PC,
-        reconvergence: NO_PC,
-        line,
-        reads: SmallVec::new(),
-        writes: SmallVec::new(),
     }
 }
 

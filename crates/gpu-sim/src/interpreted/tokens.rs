@@ -2,21 +2,9 @@
 
 use super::error::ParseIssue;
 
-/// The prefix of a comment in inline assembly that marks which part of the kernel follows.
-const MARK: &str = "// arc part ";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'a> {
-    /// A name, a number or a punctuation mark.
-    Word(&'a str),
-    /// The name of a part, from a mark.
-    Mark(&'a str),
-    /// The end of the text.
-    End,
-}
-
+/// Names, numbers and punctuation marks.
 pub(super) struct Tokens<'a> {
-    all: Vec<(Token<'a>, u32)>,
+    all: Vec<(&'a str, u32)>,
     at: usize,
 }
 
@@ -24,24 +12,19 @@ impl<'a> Tokens<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut all = Vec::with_capacity(text.len() / 5);
         for (number, line) in (1..).zip(text.lines()) {
-            let mut rest = line.trim();
-            if let Some(part) = rest.strip_prefix(MARK) {
-                all.push((Token::Mark(part.trim()), number));
-                continue;
-            }
-            rest = rest.split_once("//").map_or(rest, |(code, _)| code.trim());
+            let mut rest = line.split_once("//").map_or(line, |(code, _)| code).trim();
             while !rest.is_empty() {
                 let (word, after) = rest.split_at(length_of_word(rest));
-                all.push((Token::Word(word), number));
+                all.push((word, number));
                 rest = after.trim_start();
             }
         }
         Self { all, at: 0 }
     }
 
-    pub(super) fn peek(&self) -> Token<'a> {
-        let here = self.all.get(self.at);
-        here.map_or(Token::End, |(token, _)| *token)
+    /// The next token; `None` at the end of the text.
+    pub(super) fn peek(&self) -> Option<&'a str> {
+        self.all.get(self.at).map(|(token, _)| *token)
     }
 
     /// The line of the next token; at the end, the last line.
@@ -50,26 +33,21 @@ impl<'a> Tokens<'a> {
         here.map_or(0, |(_, line)| *line)
     }
 
-    pub(super) fn take(&mut self) -> Token<'a> {
+    pub(super) fn take(&mut self) -> Option<&'a str> {
         let token = self.peek();
         self.at += 1;
         token
     }
 
-    /// Takes the next token, which must be a word.
+    /// Takes the next token, which must exist.
     pub(super) fn word(&mut self) -> Result<&'a str, ParseIssue> {
         let line = self.line();
-        match self.take() {
-            Token::Word(word) => Ok(word),
-            other => {
-                let what = format!("a word expected, {other:?} found");
-                Err(ParseIssue::new(line, what))
-            }
-        }
+        let end = || ParseIssue::new(line, "a word expected, the end found");
+        self.take().ok_or_else(end)
     }
 
     pub(super) fn eat(&mut self, word: &str) -> bool {
-        let eaten = self.peek() == Token::Word(word);
+        let eaten = self.peek() == Some(word);
         self.at += usize::from(eaten);
         eaten
     }
@@ -78,20 +56,14 @@ impl<'a> Tokens<'a> {
         if self.eat(word) {
             return Ok(());
         }
-        let found = self.peek();
-        let what = format!("{word} expected, {found:?} found");
+        let found = self.peek().unwrap_or("the end");
+        let what = format!("{word} expected, {found} found");
         Err(ParseIssue::new(self.line(), what))
     }
 
     /// Skips everything up to and including this word.
     pub(super) fn skip_past(&mut self, word: &str) {
-        loop {
-            match self.take() {
-                Token::End => return,
-                Token::Word(found) if found == word => return,
-                _ => {}
-            }
-        }
+        while self.take().is_some_and(|found| found != word) {}
     }
 
     /// Takes the words up to and including `word`; returns those before it.
@@ -161,14 +133,16 @@ pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, ParseI
         let more = tokens.eat("+");
         let next = tokens.peek();
         let offset = match next {
-            Token::Word(word) if more || word.starts_with('-') => {
+            Some(word) if more || word.starts_with('-') => {
                 tokens.take();
                 number(word).and_then(|offset| i64::try_from(offset).ok())
             }
             _ => Some(0),
         };
         tokens.expect("]")?;
-        let offset = offset.ok_or_else(|| ParseIssue::new(line, format!("no offset: {next:?}")))?;
+        let offset = offset.ok_or_else(|| {
+            ParseIssue::new(line, format!("no offset: {}", next.unwrap_or("the end")))
+        })?;
         return Ok(Operand::Address(base, offset));
     }
     if tokens.eat("{") {

@@ -184,7 +184,6 @@ impl WarpRun<'_> {
             mask: ALL,
         };
         let mut steps = self.steps;
-        self.counts.begin_warp();
         loop {
             if group.pc == group.reconvergence {
                 group = waiting
@@ -196,11 +195,6 @@ impl WarpRun<'_> {
             let Some(instruction) = module.code.get(pc as usize) else {
                 return Err(fault(group, Violation::Internal("no such instruction")));
             };
-            if let Op::Mark(part) = instruction.op {
-                self.counts.mark(part, instruction.line);
-                group.pc += 1;
-                continue;
-            }
             let mask = match instruction.guard {
                 None => group.mask,
                 Some(guard) => {

@@ -38,7 +38,6 @@ fn what_is_not_known_is_named() {
     for (text, named) in [
         (kernel("\tbra NOWHERE;"), "no label NOWHERE"),
         (kernel("\t.reg .f32 %f<3>;"), "registers .f32 %f < 3 >"),
-        (kernel("\t// arc part nonsense"), "no part nonsense"),
         (kernel("\tcall.uni other;"), "no function other"),
         (kernel("").replace(".const", ".surface"), ".surface"),
         (kernel("{"), "the end of a function is missing"),
@@ -144,34 +143,20 @@ fn the_embedded_image_is_known() {
 }
 
 #[test]
-fn what_is_executed_is_counted_by_part_and_line() {
+fn what_is_executed_is_counted_by_line() {
     let text = kernel(
-        "\t// arc part loop
-\tadd.s32 %r3, %r2, 1;
-\t// arc part operation
+        "\tadd.s32 %r3, %r2, 1; // a comment
 \tmul.wide.u32 %rd9, %r3, 4;
 \tsetp.lt.u32 %p1, %r1, 4;
 \t@%p1 bra OUT;
 \tadd.s32 %r3, %r3, 1;
 OUT:
-\tst.global.u32 [%rd4], %r3;
-\t// arc part loop",
+\tst.global.u32 [%rd4], %r3;",
     );
     let device = device(&text);
     launch_copy(&device, &[0; 32], 32, 0).unwrap();
     let counts = device.take_counts();
     assert_eq!(counts.issued(), 15);
-    let run = counts.operations()[0];
-    assert_eq!((counts.operations().len(), run.instructions), (1, 5));
-    assert!(
-        device
-            .module()
-            .line(run.line)
-            .contains("arc part operation")
-    );
-    assert_eq!(counts.part(Some(Part::Operation)), 5);
-    let parts = Part::ALL.map(Some).into_iter().chain([None]);
-    assert_eq!(parts.map(|part| counts.part(part)).sum::<u64>(), 15);
     let lines = counts.lines(device.module());
     assert_eq!(lines.map(|(_, count)| count).sum::<u64>(), 15);
     assert_eq!(device.take_counts().issued(), 0);
