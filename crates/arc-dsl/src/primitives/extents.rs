@@ -6,10 +6,9 @@ use std::cmp::Ordering;
 use arc_isa::{ContainerKind, Primitive};
 use smallvec::{SmallVec, smallvec};
 
-use super::patches::untyped::normalized;
 use super::untyped::{
-    PythonResult, Refusal, elements, int, is_coloured, is_empty, is_tuple, length, outermost, rows,
-    to_indices, typed, unpack, width_of_first,
+    PythonResult, Refusal, elements, evaluate, int, is_coloured, is_empty, is_tuple, length,
+    outermost, rows, to_indices, typed, unpack, width_of_first,
 };
 use crate::budget::Context;
 use crate::error::{ErrorKind, EvalResult};
@@ -506,7 +505,7 @@ fn bordering(patch: &Value, grid: &Value) -> PythonResult<bool> {
 fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> PythonResult {
     let container = elements(object)?;
     if !container.is_empty() && !is_coloured(container)? {
-        let back = normalized(cx, object)?;
+        let back = evaluate(cx, Primitive::Normalize, &[object])?;
         let across = match primitive {
             Primitive::Hperiod => width,
             _ => height,

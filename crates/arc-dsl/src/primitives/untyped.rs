@@ -85,7 +85,11 @@ pub(crate) const COPIES: u64 = 8;
 pub(crate) const LOOKS: u64 = 16;
 
 /// The result in Python, whatever the types of the arguments.
-fn evaluate(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> PythonResult {
+pub(super) fn evaluate(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+) -> PythonResult {
     let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
     cx.work(LOOKS * weight)?;
     let held = cx.hold_weight(COPIES * weight)?;
