@@ -4,13 +4,12 @@ pub(super) mod operators;
 mod sequences;
 
 use arc_dsl::{BuildError, Callee, Dialect, MAX_INT, Operand, TypedPrimitive, Value};
-use smallvec::SmallVec;
 
-use arc_isa::{ContainerKind, Primitive, ValueType};
+use arc_isa::Primitive;
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::lexer::{Token, TokenKind};
-use crate::module::lowering::{KnownType, Lowering, constant};
+use crate::module::lowering::{Lowering, constant};
 use crate::names;
 use crate::spelling::nearest;
 use crate::tokens::{Result, described, told};
@@ -183,18 +182,6 @@ impl<'t> Lowering<'_, 't> {
 
     /// The value of an expression; a call becomes a step with a generated name.
     pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
-        let mut ty = None;
-        if let Expression::Tuple { elements, .. } = &expression
-            && elements.len() > 2
-        {
-            let known: Vec<_> = elements.iter().map(|it| self.known_type(it)).collect();
-            let assumes = known.iter().fold(0, |all, it| all | it.assumes);
-            let types: Option<Vec<_>> = known.into_iter().map(|it| it.ty).collect();
-            ty = types.map(|types| KnownType {
-                ty: Some(ValueType::fixed(types)),
-                assumes,
-            });
-        }
         match self.with_call(expression)? {
             Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
             Expression::Tuple { token, .. } => self.fail(token, ParseErrorKind::NotLiteral),
@@ -204,8 +191,7 @@ impl<'t> Lowering<'_, 't> {
                 token,
             } => {
                 let name = self.generate_name();
-                let value = self.step(token, name, callee, arguments)?;
-                Ok(self.typed(value, ty.unwrap_or_default()))
+                self.step(token, name, callee, arguments)
             }
         }
     }
@@ -347,59 +333,21 @@ impl<'t> Lowering<'_, 't> {
         if self.scope.is_none() {
             return self.fail(token, ParseErrorKind::NotLiteral);
         }
-        let mut arguments = Vec::with_capacity(given.len());
-        let mut keywords = Keywords::default();
-        let loop_function = match callee {
-            Callee::Primitive(primitive) => primitive.loop_function(),
+        let primitive = match callee {
+            Callee::Primitive(primitive) => Some(primitive),
             _ => None,
         };
-        if let (Callee::Primitive(primitive), Some(place)) = (callee, loop_function)
-            && let ([Argument { keyword: None, value: a }, Argument { keyword: None, value: b }], [_, _]) =
-                (given, primitive.parameters())
-            // Of no elements it is called with 0.
-            && !matches!(primitive, Primitive::Valmax | Primitive::Valmin)
-        {
-            let (function, container) = if place == 0 { (a, b) } else { (b, a) };
-            self.hashed_by(callee, place, function)?;
-            let container = self.given(callee, 1 - place, container)?;
-            let function = self.function_of_elements(function, &container)?;
-            let mut arguments = [function, container];
-            arguments.swap(0, place);
-            return Ok(Expression::Call {
-                callee,
-                arguments: arguments.into(),
-                token,
-            });
-        }
-        let outer = self.is_only_called;
-        for Argument { keyword, value } in given {
-            let Some(keyword) = *keyword else {
-                self.is_only_called = loop_function == Some(arguments.len());
-                self.hashed_by(callee, arguments.len(), value)?;
-                arguments.push(self.given(callee, arguments.len(), value)?);
-                continue;
+        let function = primitive.and_then(Primitive::loop_function);
+        let mut placed = Vec::with_capacity(given.len());
+        for (at, Argument { keyword, value }) in given.iter().enumerate() {
+            let place = match keyword {
+                Some(keyword) => self.place_of(token, callee, *keyword, &placed)?,
+                None => at,
             };
-            let primitive = match callee {
-                Callee::Primitive(primitive) => primitive,
-                Callee::Typed(primitive) => {
-                    return self.fail(keyword, ParseErrorKind::KeywordForTyped { primitive });
-                }
-                Callee::Slot(_) => {
-                    let callee = told(token.text);
-                    return self.fail(keyword, ParseErrorKind::KeywordForVariable { callee });
-                }
-            };
-            let place = keywords
-                .place(primitive, keyword.text, arguments.len())
-                .map_err(|kind| self.error(keyword, kind))?;
-            self.is_only_called = loop_function == Some(place);
-            self.hashed_by(callee, place, value)?;
-            keywords.given[place] = Some(self.argument(value)?);
+            placed.push((place, value));
         }
-        self.is_only_called = outer;
-        if let Callee::Primitive(primitive) = callee {
-            let expected = primitive.parameters().len();
-            let found = arguments.len() + keywords.count();
+        if let Some(primitive) = primitive {
+            let (expected, found) = (primitive.parameters().len(), placed.len());
             if found != expected {
                 let error = BuildError::ArgumentCount {
                     primitive,
@@ -409,13 +357,60 @@ impl<'t> Lowering<'_, 't> {
                 return self.fail(token, error.into());
             }
         }
-        // There is one argument for each parameter: positional ones first, then those by keyword.
-        arguments.extend(keywords.given.into_iter().flatten());
+        // What a function is called with is lowered before it. Of no elements `valmax` calls it with 0.
+        placed.sort_by_key(|(place, _)| function == Some(*place));
+        let is_of_zero = matches!(primitive, Some(Primitive::Valmax | Primitive::Valmin));
+        let mut arguments = vec![Operand::from(Value::Nothing); placed.len()];
+        let outer = self.is_only_called;
+        for &(place, value) in &placed {
+            self.is_only_called = function == Some(place);
+            self.hashed_by(callee, place, value)?;
+            arguments[place] = match &arguments[..] {
+                [a, b] if self.is_only_called && !is_of_zero => {
+                    let container = if place == 0 { b } else { a }.clone();
+                    self.function_of_elements(value, &container)?
+                }
+                _ => self.given(callee, place, value)?,
+            };
+        }
+        self.is_only_called = outer;
         Ok(Expression::Call {
             callee,
             arguments: arguments.into(),
             token,
         })
+    }
+
+    /// The index of the parameter that an argument by keyword is for, behind those with these indices.
+    fn place_of(
+        &self,
+        token: Token<'t>,
+        callee: Callee,
+        keyword: Token<'t>,
+        before: &[(usize, &Expr<'t>)],
+    ) -> Result<usize> {
+        let kind = match callee {
+            Callee::Primitive(primitive) => {
+                let mut parameters = primitive.parameters().iter();
+                let place = parameters.position(|(name, _)| *name == keyword.text);
+                let is_free = |place: &usize| before.iter().all(|(other, _)| other != place);
+                if let Some(place) = place.filter(is_free) {
+                    return Ok(place);
+                }
+                ParseErrorKind::KeywordOfFunction {
+                    function: primitive.to_string(),
+                    primitive: Some(primitive),
+                    name: told(keyword.text),
+                    is_twice: place.is_some(),
+                }
+            }
+            Callee::Typed(primitive) => ParseErrorKind::KeywordForTyped { primitive },
+            Callee::Slot(_) => {
+                let callee = told(token.text);
+                ParseErrorKind::KeywordForVariable { callee }
+            }
+        };
+        self.fail(keyword, kind)
     }
 
     /// `{a, b}`, or the `frozenset` of it.
@@ -469,37 +464,6 @@ impl<'t> Lowering<'_, 't> {
         });
         elements.collect()
     }
-
-    /// `frozenset()` or `set()`, or one of a container.
-    pub(super) fn frozenset(
-        &mut self,
-        name: Token<'t>,
-        arguments: &[Argument<'t>],
-    ) -> Result<Operand> {
-        let argument = match arguments {
-            [] => return Ok(Value::empty_set().into()),
-            [argument] if argument.keyword.is_none() => argument,
-            [.., last] => {
-                let at = last.keyword.unwrap_or(last.value.token);
-                return Err(self.expects(at, "one container alone"));
-            }
-        };
-        let value = self.frozenset_of(&argument.value, name.text == "set")?;
-        let Some(value) = constant(&value) else {
-            return Ok(value);
-        };
-        let Some(elements) = value.as_container() else {
-            let found = value.kind().to_string();
-            let expected = "elements in `{` and `}`";
-            let kind = ParseErrorKind::Expected { expected, found };
-            return self.fail(argument.value.token, kind);
-        };
-        if elements.kind == ContainerKind::Set {
-            return Ok(value.into());
-        }
-        let elements = elements.iter().map(std::borrow::Cow::into_owned);
-        Ok(Value::set(elements).into())
-    }
 }
 
 /// The value of an integer in hexadecimal, octal or binary digits, or with underscores.
@@ -515,42 +479,6 @@ pub(super) fn numeral(text: &str) -> Option<i32> {
     let digits = digits.replace('_', "");
     let value = i32::from_str_radix(&digits, radix).ok();
     value.filter(|_| !is_wrong && (radix != 10 || !digits.starts_with('0')))
-}
-
-/// The keyword arguments of a call.
-#[derive(Default)]
-struct Keywords {
-    /// By index of the parameter; empty until the first one is given.
-    given: SmallVec<[Option<Operand>; 4]>,
-}
-
-impl Keywords {
-    fn count(&self) -> usize {
-        self.given.iter().flatten().count()
-    }
-
-    /// The index of parameter `name`, if it has no argument yet; `before` arguments are positional.
-    fn place(
-        &mut self,
-        primitive: Primitive,
-        name: &str,
-        before: usize,
-    ) -> std::result::Result<usize, ParseErrorKind> {
-        let parameters = primitive.parameters();
-        self.given.resize(parameters.len(), None);
-        match parameters
-            .iter()
-            .position(|(parameter, _)| *parameter == name)
-        {
-            Some(place) if place >= before && self.given[place].is_none() => Ok(place),
-            place => Err(ParseErrorKind::KeywordOfFunction {
-                function: primitive.to_string(),
-                primitive: Some(primitive),
-                name: told(name),
-                is_twice: place.is_some(),
-            }),
-        }
-    }
 }
 
 /// These elements as a tuple: a literal if they are known before the program runs.

@@ -752,25 +752,20 @@ impl<'t> Lowering<'_, 't> {
             is_sure = splits && parts == Some(Value::Int(names as i32))
                 || names == 2 && primitive.returns() == Type::IntegerTuple;
         }
-        let items = self.certain(value, token);
-        let items = items.and_then(|ty| ty.items().map(<[_]>::to_vec));
-        let items = items.filter(|items| items.len() == names);
-        if !is_sure && items.is_none() {
+        let has_as_many = |ty: ValueType| ty.items().is_some_and(|items| items.len() == names);
+        if !is_sure && !self.certain(value, token).is_some_and(has_as_many) {
             return Ok(None);
         }
         let mut elements = Vec::new();
         for at in 0..names {
-            let element = match at {
+            elements.push(match at {
                 0 => self.made(token, Primitive::First, [value.clone()])?,
                 _ if at + 1 == names => self.made(token, Primitive::Last, [value.clone()])?,
-                _ => self.derived(
-                    token,
-                    "element",
-                    &[value.clone(), Value::Int(at as i32).into()],
-                )?,
-            };
-            let ty = items.as_ref().map(|items| items[at].clone());
-            elements.push(self.typed(element, ty));
+                _ => {
+                    let place = Value::Int(at as i32).into();
+                    self.derived(token, "element", &[value.clone(), place])?
+                }
+            });
         }
         Ok(Some(elements))
     }

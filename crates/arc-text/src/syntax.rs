@@ -336,10 +336,6 @@ impl<'t> Tokens<'_, 't> {
         }
         self.expect(end, expected)?;
         let kind = match (token.text, elements.len()) {
-            ("(", 1) if !has_comma && matches!(elements[0].kind, ExprKind::Star(_)) => {
-                let found = described(elements[0].token);
-                return Err(self.error(elements[0].token, ParseErrorKind::OnlyCalls { found }));
-            }
             ("(", 1) if !has_comma => ExprKind::Paren(Box::new(elements.swap_remove(0))),
             ("(", _) => ExprKind::Tuple(elements),
             ("[", _) => ExprKind::List(elements),

@@ -5,6 +5,14 @@ def len(x):
     return size(x)
 
 
+def iter(x):
+    return x
+
+
+def times(t, n):
+    return merge(repeat(t, n))
+
+
 def abs(x):
     return branch(greater(0, x), invert(x), add(0, x))
 
@@ -29,29 +37,34 @@ def modulo(a, b):
 
 
 # The last pair stops at an element that is none.
-def any(t, f):
+def any(t, c, f):
     pairs = combine(pair(repeat(True, size(t)), t), initset((False, 0)))
-    return first(extract(pairs, lambda p: f(last(p)) if first(p) else True))
+    is_found = lambda x: f(x) if c(x) else False
+    return first(extract(pairs, lambda p: is_found(last(p)) if first(p) else True))
 
 
-def any_if(t, c, f):
-    return any(t, lambda x: f(x) if c(x) else False)
-
-
-def all(t, f):
-    return flip(any(t, compose(flip, f)))
-
-
-def all_if(t, c, f):
-    return all(t, lambda x: f(x) if c(x) else True)
+def all(t, c, f):
+    return flip(any(t, c, compose(flip, f)))
 
 
 def enumerate(t, start):
     return pair(interval(start, add(start, size(t)), 1), t)
 
 
+def any_of(t):
+    return any(t, lambda x: True, identity)
+
+
+def all_of(t):
+    return all(t, lambda x: True, identity)
+
+
+def next(t, c, f):
+    return f(extract(t, c))
+
+
 # The last pair stops at the default.
-def next(t, c, f, default):
+def next_or(t, c, f, default):
     pairs = combine(pair(repeat(True, size(t)), t), repeat(astuple(False, default), 1))
     found = extract(pairs, lambda p: c(last(p)) if first(p) else True)
     return f(last(found)) if first(found) else last(found)
@@ -76,6 +89,11 @@ def slice(t, start, stop):
     pairs = pair(interval(0, n, 1), t)
     is_within = fork(both, compose(lbind(greater, end), first), compose(flip, compose(lbind(greater, begin), first)))
     return apply(last, sfilter(pairs, is_within))
+
+
+# Places are counted from the end of the tuple backwards.
+def slice_back(t, start, stop):
+    return slice(hmirror(t), subtract(-1, start), subtract(-1, stop))
 
 
 def every(t, step):

@@ -487,28 +487,21 @@ impl<'t> Lowering<'_, 't> {
             if self.dialect != Dialect::Public || operator == Operator::Power {
                 return Err(self.only_calls(token));
             }
-            let are_integers = sides.iter().all(|side| self.is_integer(side, token));
+            let integers = sides.each_ref().map(|side| self.is_integer(side, token));
+            let are_integers = integers == [true; 2];
             let kinds = sides.each_ref().map(|side| self.kind_of(side, token));
-            match (operator, kinds) {
-                (Operator::Plus, [Some(ContainerKind::Tuple), Some(ContainerKind::Tuple)]) => {
-                    return Ok(call(Primitive::Combine, sides, token));
-                }
-                (
-                    Operator::Times,
-                    [Some(ContainerKind::Tuple), None] | [None, Some(ContainerKind::Tuple)],
-                ) => {
-                    let [a, b] = sides;
-                    let (tuple, times) = if kinds[0].is_some() { (a, b) } else { (b, a) };
-                    if self.is_integer(&times, token) {
-                        let element = self.element_type(&tuple, token);
-                        let times = self.made(token, Primitive::Repeat, [tuple, times])?;
-                        let whole = self.made(token, Primitive::Merge, [times])?;
-                        let ty = element.map(ValueType::tuple_of);
-                        return Ok(Expression::Inlined(self.typed(whole, ty)));
-                    }
-                    return Err(self.not_of_integers(token, "merge(repeat(a, n))"));
-                }
-                _ => {}
+            let is_tuple = kinds.map(|kind| kind == Some(ContainerKind::Tuple));
+            if operator == Operator::Plus && is_tuple == [true; 2] {
+                return Ok(call(Primitive::Combine, sides, token));
+            }
+            if operator == Operator::Times
+                && (is_tuple[0] && integers[1] || integers[0] && is_tuple[1])
+            {
+                let [a, b] = sides;
+                let given = if is_tuple[0] { [a, b] } else { [b, a] };
+                let ty = self.element_type(&given[0], token).map(ValueType::tuple_of);
+                let times = self.derived(token, "times", &given)?;
+                return Ok(Expression::Inlined(self.typed(times, ty)));
             }
             return match operator.primitive() {
                 Some(primitive) if are_integers => Ok(call(primitive, sides, token)),

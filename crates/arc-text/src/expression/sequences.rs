@@ -37,9 +37,6 @@ enum Made {
     Iterator,
 }
 
-/// The elements that a comprehension takes, its value with its type, and its condition, as functions of an element.
-type Rounds = (Operand, (Operand, Option<ValueType>), Option<Operand>);
-
 impl<'t> Lowering<'_, 't> {
     /// Whether a name that nothing else is bound to is a function of Python that can be lowered here.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
@@ -74,45 +71,47 @@ impl<'t> Lowering<'_, 't> {
             }
         }
         let name = token.text;
-        Ok(match (name, &given[..], &keywords[..]) {
-            ("sorted", [of], keywords) => (self.sorted(token, of, keywords)?, Made::List),
-            ("min" | "max", [of], keywords) => (self.extreme(token, of, keywords)?, Made::Value),
+        let made = match name {
+            "list" | "range" | "sorted" => Made::List,
+            "enumerate" | "filter" | "iter" | "map" | "reversed" | "zip" => Made::Iterator,
+            _ => Made::Value,
+        };
+        let value = match (name, &given[..], &keywords[..]) {
+            ("sorted", [of], keywords) => self.sorted(token, of, keywords)?,
+            ("min" | "max", [of], keywords) => self.extreme(token, of, keywords)?,
             ("min" | "max", [first, rest @ ..], []) => {
                 let mut extreme = self.argument(first)?;
                 for next in rest {
                     let next = self.argument(next)?;
                     extreme = self.derived(token, name, &[extreme, next])?;
                 }
-                (extreme, Made::Value)
+                extreme
             }
-            ("frozenset" | "set", ..) => (self.frozenset(token, arguments)?, Made::Value),
-            ("tuple", [], []) => (Value::tuple(Vec::new()).into(), Made::Value),
-            ("tuple", [of], []) => (self.tuple_of(of)?, Made::Value),
-            ("list", [of], []) => (self.tuple_of(of)?, Made::List),
+            ("frozenset" | "set", ..) => self.frozenset(token, arguments)?,
+            ("tuple", [], []) => Value::tuple(Vec::new()).into(),
+            ("tuple" | "list", [of], []) => self.tuple_of(of)?,
             ("abs", [of], []) => {
                 let of = self.argument(of)?;
-                (self.derived(token, name, &[of])?, Made::Value)
+                self.derived(token, name, &[of])?
             }
-            ("len", [of], []) => {
+            ("len" | "iter", [of], []) => {
                 let (elements, made) = self.sequence(of)?;
                 if made == Made::Iterator {
-                    return Err(self.expects(of.token, "what has a length"));
+                    return Err(self.expects(of.token, "a container"));
                 }
-                (self.derived(token, name, &[elements])?, Made::Value)
+                self.derived(token, name, &[elements])?
             }
-            ("sum", [of], []) => (self.sum(token, of)?, Made::Value),
-            ("any" | "all", [of], []) => (self.decided(token, of)?, Made::Value),
+            ("sum", [of], []) => self.sum(token, of)?,
+            ("any" | "all", [of], []) => self.decided(token, of)?,
             ("map", [function, of], []) => {
                 let elements = self.tuple_of(of)?;
                 let function = self.function_of_elements(function, &elements)?;
-                let mapped = self.made(token, Primitive::Apply, [function, elements])?;
-                (mapped, Made::Iterator)
+                self.made(token, Primitive::Apply, [function, elements])?
             }
             ("filter", [function, of], []) => {
                 let elements = self.tuple_of(of)?;
                 let function = self.key(function, &elements)?;
-                let kept = self.made(token, Primitive::Sfilter, [elements, function])?;
-                (kept, Made::Iterator)
+                self.made(token, Primitive::Sfilter, [elements, function])?
             }
             ("enumerate", [of, start @ ..], []) if start.len() < 2 => {
                 let elements = self.tuple_of(of)?;
@@ -120,21 +119,16 @@ impl<'t> Lowering<'_, 't> {
                     [start] => self.place(start)?,
                     _ => Value::Int(0).into(),
                 };
-                (
-                    self.derived(token, name, &[elements, start])?,
-                    Made::Iterator,
-                )
+                self.derived(token, name, &[elements, start])?
             }
             ("reversed", [of], []) => {
                 let (elements, made) = self.sequence(of)?;
                 match made {
                     Made::Iterator => return Err(self.expects(of.token, "what can be reversed")),
                     Made::List => {}
-                    Made::Value => {
-                        self.certainly_tuple(&elements, of.token, SURE_TO_REVERSE)?;
-                    }
+                    Made::Value => self.certainly_tuple(&elements, of.token, SURE_TO_REVERSE)?,
                 }
-                (self.mirrored(token, elements)?, Made::Iterator)
+                self.mirrored(token, elements)?
             }
             ("range", bounds, []) if (1..=3).contains(&bounds.len()) => {
                 let bounds = bounds.iter().map(|bound| self.argument(bound));
@@ -144,56 +138,24 @@ impl<'t> Lowering<'_, 't> {
                 }
                 bounds.resize(3, Value::Int(1).into());
                 let name = self.generate_name();
-                let range = self.step(token, name, Primitive::Interval.into(), bounds.into())?;
-                (range, Made::List)
+                self.step(token, name, Primitive::Interval.into(), bounds.into())?
             }
             // The columns of a tuple of rows.
             ("zip", [], [(star, of)]) if star.is("*") => {
                 let rows = self.tuple_of(of)?;
-                (
-                    self.made(token, Primitive::Dmirror, [rows])?,
-                    Made::Iterator,
-                )
+                self.made(token, Primitive::Dmirror, [rows])?
             }
             ("next", [of, default @ ..], []) if default.len() < 2 => {
-                (self.next_of(token, of, default)?, Made::Value)
+                self.next_of(token, of, default)?
             }
             ("zip", [a, b], []) => {
                 given.iter().try_for_each(|it| self.is_at_once(it))?;
                 let (a, b) = (self.elements(a)?, self.elements(b)?);
-                (self.made(token, Primitive::Pair, [a, b])?, Made::Iterator)
+                self.made(token, Primitive::Pair, [a, b])?
             }
             _ => return Err(self.expects(token, "arguments as the function is supported with")),
-        })
-    }
-
-    /// The first element of the container, if the expression is an iterator of it.
-    fn first(&mut self, iterator: &Expr<'t>) -> Result<Option<Operand>> {
-        let ExprKind::Trailed(trailed) = &iterator.kind else {
-            return Ok(None);
         };
-        match (&trailed.0, &trailed.1[..]) {
-            (name, [Trailer::Call(arguments)])
-                if name.token.is_name("iter") && self.means_builtin(name) =>
-            {
-                let [
-                    Argument {
-                        keyword: None,
-                        value,
-                    },
-                ] = &arguments[..]
-                else {
-                    return Ok(None);
-                };
-                let (elements, made) = self.sequence(value)?;
-                // Of a generator Python evaluates no more.
-                if made == Made::Iterator {
-                    return Ok(None);
-                }
-                Ok(Some(self.made(name.token, Primitive::First, [elements])?))
-            }
-            _ => Ok(None),
-        }
+        Ok((value, made))
     }
 
     /// The first element that a generator gives, or what it is by default.
@@ -204,47 +166,43 @@ impl<'t> Lowering<'_, 't> {
         default: &[&Expr<'t>],
     ) -> Result<Operand> {
         let Some(it) = of.generator().filter(|it| !it.is_flat) else {
-            let first = self.first(of)?.filter(|_| default.is_empty());
-            let expected = "`iter(..)` with one container in it";
-            return first.ok_or_else(|| self.expects(of.token, expected));
+            self.is_at_once(of)?;
+            let (elements, made) = self.sequence(of)?;
+            if made != Made::Iterator || !default.is_empty() {
+                return Err(self.expects(of.token, "`iter(..)` with one container in it"));
+            }
+            return self.made(token, Primitive::First, [elements]);
         };
-        let (elements, (value, ty), condition) = self.rounds(it, None)?;
-        let condition = match condition {
-            Some(condition) => condition,
-            None => self.constant_function(token, Value::from(true).into())?,
-        };
-        let [default] = default else {
-            let found = self.made(token, Primitive::Extract, [elements, condition])?;
-            let value = value
-                .called()
-                .map_err(|error| self.error(token, error.into()))?;
-            let found = self.made(token, value, [found])?;
-            return Ok(self.typed(found, ty));
-        };
-        let default = self.argument(default)?;
-        let of_default = self.certain(&default, token);
-        let found = self.derived(token, "next", &[elements, condition, value, default])?;
-        Ok(self.typed(found, ty.filter(|ty| of_default.as_ref() == Some(ty))))
+        let (mut given, mut ty) = self.rounds(it, None)?;
+        let mut name = "next";
+        if let [default] = default {
+            let default = self.argument(default)?;
+            let of_default = self.certain(&default, token);
+            ty = ty.filter(|ty| of_default.as_ref() == Some(ty));
+            given.push(default);
+            name = "next_or";
+        }
+        let found = self.derived(token, name, &given)?;
+        Ok(self.typed(found, ty))
     }
 
     /// Checks that all elements are evaluated before the first one is taken.
     pub(super) fn is_at_once(&self, of: &Expr<'t>) -> Result<()> {
         let inner = of.without_brackets();
-        let is_late = match &inner.kind {
-            ExprKind::Trailed(trailed) if self.means_builtin(&trailed.0) => {
-                if let [Trailer::Call(given)] = &trailed.1[..]
-                    && is_one_of("enumerate reversed zip iter", trailed.0.token.text)
-                {
-                    given.iter().try_for_each(|it| self.is_at_once(&it.value))?;
+        match &inner.kind {
+            ExprKind::Trailed(it) if self.means_builtin(&it.0) => {
+                match (it.0.token.text, &it.1[..]) {
+                    ("map" | "filter", _) => {}
+                    ("enumerate" | "iter" | "reversed" | "zip", [Trailer::Call(given)]) => {
+                        return given.iter().try_for_each(|it| self.is_at_once(&it.value));
+                    }
+                    _ => return Ok(()),
                 }
-                is_one_of("map filter", trailed.0.token.text)
             }
-            _ => of.generator().is_some(),
-        };
-        if is_late {
-            return Err(self.expects(inner.token, "a container, as `tuple(..)` with it"));
+            _ if of.generator().is_none() => return Ok(()),
+            _ => {}
         }
-        Ok(())
+        Err(self.expects(inner.token, "a container, as `tuple(..)` with it"))
     }
 
     /// The call of a function that is derived.
@@ -484,8 +442,20 @@ impl<'t> Lowering<'_, 't> {
         Ok(self.typed(set, element.map(ValueType::set_of)))
     }
 
-    /// `frozenset(..)` of what is not known before the program runs.
-    pub(crate) fn frozenset_of(&mut self, expr: &Expr<'t>, is_copied: bool) -> Result<Operand> {
+    /// `frozenset()` or `set()`, or one of a container.
+    pub(crate) fn frozenset(
+        &mut self,
+        name: Token<'t>,
+        arguments: &[Argument<'t>],
+    ) -> Result<Operand> {
+        let expr = match arguments {
+            [] => return Ok(Value::empty_set().into()),
+            [argument] if argument.keyword.is_none() => &argument.value,
+            [.., last] => {
+                let at = last.keyword.unwrap_or(last.value.token);
+                return Err(self.expects(at, "one container alone"));
+            }
+        };
         let token = expr.token;
         // Python copies a set into another one, which may have another order.
         if matches!(expr.kind, ExprKind::Comprehension(_)) && token.text == "{" {
@@ -506,16 +476,20 @@ impl<'t> Lowering<'_, 't> {
             return self.set_of(token, value);
         }
         let kind = self.kind_of(&value, token);
-        if kind == Some(ContainerKind::Set) && (is_copied || self.has_sets()) {
+        if kind == Some(ContainerKind::Set) && (name.text == "set" || self.has_sets()) {
             return Err(self.expects(token, "the set itself, as Python copies a set"));
         }
-        if constant(&value).is_some() {
-            return Ok(value);
-        }
-        match kind {
-            Some(ContainerKind::Tuple) => self.set_of(token, value),
-            Some(ContainerKind::Set) => Ok(value),
-            None => Err(self.expects(
+        match (constant(&value), kind) {
+            (_, Some(ContainerKind::Set)) => Ok(value),
+            (Some(constant), Some(ContainerKind::Tuple)) => {
+                let elements = constant
+                    .as_container()
+                    .into_iter()
+                    .flat_map(Container::iter);
+                Ok(Value::set(elements.map(Cow::into_owned)).into())
+            }
+            (None, Some(ContainerKind::Tuple)) => self.set_of(token, value),
+            (_, None) => Err(self.expects(
                 token,
                 "what is a tuple or a set whatever the grid is, as `frozenset(first(I))`",
             )),
@@ -653,7 +627,7 @@ impl<'t> Lowering<'_, 't> {
         } else {
             self.is_at_once(of)?;
             let elements = self.tuple_of(of)?;
-            self.derived(token, token.text, &[elements, Primitive::Identity.into()])?
+            self.derived(token, &format!("{}_of", token.text), &[elements])?
         };
         Ok(self.typed(decided, Some(ValueType::Bool)))
     }
@@ -665,47 +639,36 @@ impl<'t> Lowering<'_, 't> {
         value: Operand,
         it: &Comprehension<'t>,
     ) -> Result<Operand> {
-        let (elements, (each, _), condition) = self.rounds(it, None)?;
+        let (mut given, _) = self.rounds(it, None)?;
         let same = self.made(token, Primitive::Rbind, [Primitive::Equality.into(), value])?;
-        let same = self.made(token, Primitive::Compose, [same, each])?;
-        let found = self.decided_of(token, "any", elements, condition, same)?;
+        given[2] = self.made(token, Primitive::Compose, [same, given[2].clone()])?;
+        let found = self.derived(token, "any", &given)?;
         Ok(self.typed(found, Some(ValueType::Bool)))
     }
 
     fn decided_by(&mut self, token: Token<'t>, it: &Comprehension<'t>) -> Result<Operand> {
-        let (elements, (value, _), condition) = self.rounds(it, Some(token))?;
-        self.decided_of(token, token.text, elements, condition, value)
+        let (given, _) = self.rounds(it, Some(token))?;
+        self.derived(token, token.text, &given)
     }
 
-    fn decided_of(
+    /// A generator that may end before its last round: the elements, its condition and its value as functions of each,
+    /// and the type of its value.
+    fn rounds(
         &mut self,
-        token: Token<'t>,
-        name: &str,
-        elements: Operand,
-        condition: Option<Operand>,
-        value: Operand,
-    ) -> Result<Operand> {
-        match condition {
-            Some(condition) => {
-                self.derived(token, &format!("{name}_if"), &[elements, condition, value])
-            }
-            None => self.derived(token, name, &[elements, value]),
-        }
-    }
-
-    /// The rounds of a generator, which may end before the last one.
-    fn rounds(&mut self, it: &Comprehension<'t>, decides: Option<Token<'t>>) -> Result<Rounds> {
+        it: &Comprehension<'t>,
+        decides: Option<Token<'t>>,
+    ) -> Result<(Vec<Operand>, Option<ValueType>)> {
         self.is_at_once(&it.container)?;
         let (elements, element, is_late) = self.taken(it)?;
-        let mut of =
-            |value, decides| self.of_element(it, value, element.as_ref(), is_late, decides);
-        let (value, ty, _) = of(&it.value, decides)?;
-        let condition = it.condition.as_ref().map(|it| of(it, None)).transpose()?;
-        Ok((
-            elements,
-            (value, ty),
-            condition.map(|(condition, ..)| condition),
-        ))
+        let (value, ty, _) = self.of_element(it, &it.value, element.as_ref(), is_late, decides)?;
+        let condition = match &it.condition {
+            Some(is_taken) => {
+                self.of_element(it, is_taken, element.as_ref(), is_late, None)?
+                    .0
+            }
+            None => self.constant_function(it.token, Value::from(true).into())?,
+        };
+        Ok((vec![elements, condition, value], ty))
     }
 
     /// The tuple of the elements of the container that a comprehension takes, their type if it is certain, and whether
@@ -862,37 +825,26 @@ impl<'t> Lowering<'_, 't> {
             [Some(at)] => at,
             [start, stop, step @ ..] => {
                 let step = match step {
-                    [Some(step)] => match constant(&self.argument(step)?) {
-                        Some(Value::Int(of)) if of != 0 => of,
-                        _ => {
-                            let expected = "as the step of a slice an integer other than 0";
-                            return Err(self.expects(step.token, expected));
-                        }
-                    },
-                    _ => 1,
+                    [Some(step)] => self.place(step)?,
+                    _ => Value::Int(1).into(),
                 };
-                // Backwards, places are counted from the end of the tuple backwards.
-                let mut part = value;
-                if step < 0 {
-                    part = self.mirrored(token, part)?;
+                let Some(Value::Int(step @ (..=-1 | 1..))) = constant(&step) else {
+                    let expected = "as the step of a slice an integer that is known and not 0";
+                    return Err(self.expects(token, expected));
+                };
+                if step == -1 && start.is_none() && stop.is_none() {
+                    return self.mirrored(token, value);
                 }
-                if start.is_some() || stop.is_some() {
-                    let [start, stop] = [(start, 0), (stop, MAX_INT / 2)].map(|(bound, none)| {
-                        let Some(bound) = bound else {
-                            return Ok(Value::Int(none).into());
-                        };
-                        let place = self.place(bound)?;
-                        match step {
-                            ..0 => self.made(
-                                token,
-                                Primitive::Subtract,
-                                [Value::Int(-1).into(), place],
-                            ),
-                            _ => Ok(place),
-                        }
+                let (name, first, end) = match step {
+                    ..0 => ("slice_back", -1, -1 - MAX_INT / 2),
+                    _ => ("slice", 0, MAX_INT / 2),
+                };
+                let [start, stop] =
+                    [(start, first), (stop, end)].map(|(bound, none)| match bound {
+                        Some(bound) => self.place(bound),
+                        None => Ok(Value::Int(none).into()),
                     });
-                    part = self.derived(token, "slice", &[part, start?, stop?])?;
-                }
+                let mut part = self.derived(token, name, &[value, start?, stop?])?;
                 if step.abs() > 1 {
                     part = self.derived(token, "every", &[part, Value::Int(step.abs()).into()])?;
                 }

@@ -337,13 +337,13 @@ impl<'t> Scope<'t> {
             let (element, kind) = (container.element(), container.container());
             let of_value = match function {
                 Operand::Slot(function) => self.results.get(function).cloned(),
-                Operand::Primitive(it) => element
-                    .clone()
-                    .and_then(|element| result_type(*it, Some(vec![element])))
-                    .map(|ty| Some(ty).into()),
+                Operand::Primitive(it) => {
+                    Some(result_type(*it, element.clone().map(|it| vec![it])).into())
+                }
                 _ => None,
             };
             let of_value = of_value.unwrap_or_default();
+            let is_count = matches!(function, Operand::Primitive(it) if COUNTS.contains(it));
             let within = |ty: Option<ValueType>| Some(ValueType::container_of(kind?, ty?));
             let ty = match primitive {
                 P::Argmax | P::Argmin | P::Extract => element,
@@ -353,9 +353,7 @@ impl<'t> Scope<'t> {
                 P::Apply => within(of_value.ty),
                 P::Mapply => within(of_value.ty.and_then(|it| it.element())),
                 // Of no elements the function is called with 0.
-                P::Valmax | P::Valmin if matches!(function, Operand::Primitive(it) if COUNTS.contains(it)) => {
-                    Some(ValueType::Int)
-                }
+                P::Valmax | P::Valmin if is_count => of_value.ty,
                 _ => None,
             };
             let assumes = assumes | of_value.assumes;

@@ -40,7 +40,7 @@ fn literals_say_what_is_wrong() {
         ("{1: 2}", "line 1, column 3: expected `,` or `}`, found `:`"),
         (
             "frozenset(1)",
-            "line 1, column 11: expected elements in `{` and `}`, found an integer",
+            "line 1, column 11: expected what is a tuple or a set whatever the grid is, as `frozenset(first(I))`, found `1`",
         ),
         (
             "frozenset({1}, 2)",

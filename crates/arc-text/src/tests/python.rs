@@ -651,10 +651,6 @@ fn results_of_functions_over_containers_have_the_types_of_their_elements() {
             "a, b, c = hsplit(I, 3)\nreturn (c, a)",
             "(((0,), (2,)), ((1,), (0,)))",
         ),
-        (
-            "return tuple(b for a, b, c in tuple((i, c, 5) for i, c in enumerate(I[0])))",
-            "(1, 1, 0)",
-        ),
     ] {
         assert_eq!(given(lines), Ok(expected.to_owned()), "{lines}");
     }
@@ -876,7 +872,7 @@ fn what_python_takes_otherwise_is_refused() {
     for (lines, expected) in [
         (
             "return I[::0]",
-            "line 2, column 13: expected as the step of a slice an integer other than 0, found `0`",
+            "line 2, column 10: expected as the step of a slice an integer that is known and not 0, found `[`",
         ),
         (
             "return 1 in map(first, I)",
@@ -915,7 +911,7 @@ fn what_is_not_certain_is_refused() {
         ),
         (
             "return len(zip(I, I))",
-            "line 2, column 13: expected what has a length, found `zip`",
+            "line 2, column 13: expected a container, found `zip`",
         ),
         (
             "return frozenset({first(r) for r in I})",

@@ -118,16 +118,8 @@ impl ArchiveListing {
 
 /// Whether a file of text with this name is about the others.
 fn tells_of_others(stem: &str) -> bool {
-    const WORDS: [&str; 6] = [
-        "readme",
-        "license",
-        "notice",
-        "requirements",
-        "changelog",
-        "authors",
-    ];
-    let stem = stem.to_ascii_lowercase();
-    WORDS.iter().any(|word| stem.starts_with(word))
+    let mut words = "readme license notice requirements changelog authors".split(' ');
+    words.any(|word| stem.to_ascii_lowercase().starts_with(word))
 }
 
 /// The names in an archive with the CRC-32 of their files; `None` for any other file. Those of a zip archive are in its

@@ -31,9 +31,6 @@ pub(super) const ID_KEYS: [&str; 17] = [
     "index",
 ];
 
-/// How many of them name nothing but a task.
-const PRECISE: usize = 6;
-
 /// How many of them name a task; the last ones may be numbers of rows.
 const OF_TASKS: usize = 13;
 
@@ -92,7 +89,8 @@ pub(super) fn id_in(entries: &Entries<'_>) -> Option<String> {
         let (_, metadata) = entries.iter().find(|(key, _)| is_metadata(key))?;
         id_under(keys, &entries_of(metadata.get()).0)
     };
-    let (precise, of_any) = keys.split_at(PRECISE);
+    // The first ones name nothing but a task.
+    let (precise, of_any) = keys.split_at(6);
     let own = id_under(precise, entries).or_else(|| metadata(precise));
     let own = own.or_else(|| id_under(of_any, entries).or_else(|| metadata(of_any)));
     own.or_else(|| metadata(of_rows).or_else(|| id_under(of_rows, entries)))
@@ -101,11 +99,6 @@ pub(super) fn id_in(entries: &Entries<'_>) -> Option<String> {
 /// Whether a row names its task, rather than its place among other rows.
 pub(super) fn names_task(entries: &Entries<'_>) -> bool {
     id_under(&ID_KEYS[..OF_TASKS], entries).is_some()
-}
-
-/// Whether it has an id, rather than a name, which collections of tasks may have, too.
-pub(super) fn has_id(entries: &Entries<'_>) -> bool {
-    id_under(&ID_KEYS[..PRECISE + 2], entries).is_some()
 }
 
 fn is_metadata(key: &str) -> bool {

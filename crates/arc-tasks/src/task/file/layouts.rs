@@ -3,7 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::ids::{ID_KEYS, TaskName, bare_id, has_id, is_arc_id, names_task, says_id};
+use super::ids::{ID_KEYS, TaskName, bare_id, id_under, is_arc_id, names_task, says_id};
 use super::programs::{NamedProgram, holds_programs, program, rank_of};
 use crate::task::MAX_TESTS;
 use crate::task::structure::{
@@ -227,7 +227,7 @@ pub(super) fn wrapped<'e, 'a>(
     depth: usize,
 ) -> Option<&'e (String, &'a RawValue)> {
     // Beside an id it may have any name, but that of another task.
-    let has_id = has_id(entries);
+    let has_id = id_under(&["task_id", "id"], entries).is_some();
     let holds_task = |(key, value): &&(String, &RawValue)| {
         let is_known = place_in(WRAPPERS, key).is_some() || has_id && !is_arc_id(bare_id(key));
         is_known && is_object(value) && {
