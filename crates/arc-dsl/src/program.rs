@@ -266,6 +266,17 @@ impl Program {
         }
     }
 
+    /// The same steps under names that any text may have: programs that differ in names alone become equal.
+    pub fn anonymous(&self) -> Result<Program, BuildError> {
+        let names = (0..self.inputs).map(|at| format!("i{at}"));
+        let mut builder = ProgramBuilder::in_dialect(self.dialect, "p", names.collect(), 1);
+        let inputs: Vec<_> = (0..self.inputs)
+            .map(|at| Operand::Slot(Slot::at(at)))
+            .collect();
+        let output = builder.inline(self, &inputs)?;
+        builder.finish(output)
+    }
+
     /// The line of its `def`, counted from 1; 0 if it was built in memory.
     #[must_use]
     pub fn line(&self) -> u32 {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder};
+use arc_dsl::{BuildError, Dialect, Limits, Program};
 use arc_tasks::TaskFile;
 use arc_text::{Reading, parse_file};
 use mega_batch::inputs::{self, numbered};
@@ -215,15 +215,7 @@ pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<Duration>) -> Limit
 
 /// A hash of the steps of a program, independent of its name and those of its variables.
 pub(crate) fn digest(program: &Program) -> Result<u128, BuildError> {
-    let names: Vec<_> = (0..program.inputs().len())
-        .map(|at| format!("i{at}"))
-        .collect();
-    let mut builder = ProgramBuilder::in_dialect(program.dialect(), "p", names.clone(), 0);
-    let inputs = names.iter().filter_map(|name| builder.variable(name));
-    let inputs: Vec<_> = inputs.map(Operand::Slot).collect();
-    let output = builder.inline(program, &inputs)?;
-    let text = builder.finish(output)?.to_string();
-    Ok(xxh3_128(text.as_bytes()))
+    Ok(xxh3_128(program.anonymous()?.to_string().as_bytes()))
 }
 
 pub(crate) fn built(error: BuildError) -> PyErr {

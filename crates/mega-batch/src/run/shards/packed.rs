@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::time::Duration;
 
-use arc_dsl::{BuildError, Dialect, Grid, Operand, Program, ProgramBuilder};
+use arc_dsl::{BuildError, Dialect, Grid, Program};
 use arc_tasks::{OtherSplit, Pair, Task};
 use arc_text::parse_programs_in;
 use serde::{Deserialize, Serialize};
@@ -97,16 +97,9 @@ pub enum PackedBatchError {
 impl PackedProgram {
     fn of(program: &Program) -> Result<Self, BuildError> {
         // Uniform names, since the original ones may not be valid in the text.
-        let inputs: Vec<_> = (0..program.inputs().len())
-            .map(|at| format!("i{at}"))
-            .collect();
-        let mut builder = ProgramBuilder::in_dialect(program.dialect(), "p", inputs.clone(), 1);
-        let slots = inputs.iter().filter_map(|name| builder.variable(name));
-        let slots: Vec<_> = slots.map(Operand::Slot).collect();
-        let output = builder.inline(program, &slots)?;
         Ok(Self {
             is_typed: program.dialect() == Dialect::Typed,
-            text: builder.finish(output)?.to_string(),
+            text: program.anonymous()?.to_string(),
             lines: program.steps().iter().map(|step| step.line).collect(),
         })
     }
