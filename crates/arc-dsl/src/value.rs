@@ -1,7 +1,9 @@
-//! [`Value`]: the values that program steps compute; their equality, order and text.
+//! [`Value`]: the values that program steps compute, and their text.
 
+mod compare;
 pub(crate) mod container;
 pub(crate) mod digest;
+mod elements;
 pub(crate) mod foreign;
 pub(crate) mod function;
 pub(crate) mod literal;
@@ -10,9 +12,7 @@ pub(crate) mod sets;
 pub(crate) mod sort;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use arc_isa::{ContainerKind, Primitive};
@@ -20,17 +20,19 @@ use arc_isa::{ContainerKind, Primitive};
 use crate::value::container::{Container, ContainerBuilder, Items};
 use smallvec::SmallVec;
 
-use crate::budget::{ELEMENT_BYTES, LIGHT};
+use crate::budget::LIGHT;
 use crate::error::ValueKind;
 use crate::grid::Grid;
 use crate::literal::{write_set, write_tuple};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::reads::count_reads;
-use crate::value::digest::digest;
+pub use crate::value::elements::Elements;
+pub(crate) use crate::value::elements::{CONTAINER_WEIGHT, SetElements};
+use crate::value::elements::{GRID_WEIGHT, PATCH_WEIGHT};
 use crate::value::foreign::Foreign;
 use crate::value::function::Function;
 use crate::value::set_table::Table;
-use crate::value::sets::order::{Built, Element, Order, numbered, python_hash, weight_of};
+use crate::value::sets::order::{Built, Element, Order, numbered, python_hash};
 
 /// The largest integer that a program may hold: integers lie in `-MAX_INT..=MAX_INT`, and one beyond that is
 /// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits in 32 bits.
@@ -74,151 +76,6 @@ pub enum Value {
     Function(Arc<Function>),
     /// A value that only programs of the typed dialect create.
     Foreign(Foreign),
-}
-
-/// The elements of a [`Value::Tuple`] or [`Value::Set`], with what the limits need to know about them.
-#[derive(Debug)]
-pub struct Elements {
-    /// Most tuples and sets have one or two elements, stored inline: one allocation instead of two.
-    values: SmallVec<[Value; 2]>,
-    /// Without what is kept.
-    weight: u32,
-    /// The weight of what is kept to find the order of sets.
-    kept: u32,
-    depth: u16,
-}
-
-/// The weight of a tuple or a set without its elements: the value that refers to it, its header, and spare capacity for
-/// two elements.
-pub(crate) const CONTAINER_WEIGHT: u32 = 8;
-
-/// The same for a set.
-pub(crate) const SET_WEIGHT: u32 = 14;
-
-/// The same for a patch, whose items are smaller than an element.
-const PATCH_WEIGHT: u32 = 8;
-
-/// The same for a grid, whose cells take one byte each.
-const GRID_WEIGHT: u32 = 5;
-
-// Checks that a weight never stands for less memory than is held.
-const _: () = {
-    // An `Arc` stores two reference counts before its value.
-    const COUNTS: usize = 16;
-    const BYTES: usize = ELEMENT_BYTES as usize;
-    assert!(size_of::<Value>() == BYTES);
-    assert!(BYTES + COUNTS + size_of::<Elements>() <= (CONTAINER_WEIGHT as usize - 2) * BYTES);
-    assert!(BYTES + COUNTS + size_of::<SetElements>() <= (SET_WEIGHT as usize - 2) * BYTES);
-    assert!(BYTES + COUNTS + size_of::<Indices>() <= PATCH_WEIGHT as usize * BYTES);
-    assert!(BYTES + COUNTS + size_of::<Grid>() <= GRID_WEIGHT as usize * BYTES);
-};
-
-impl Elements {
-    #[inline]
-    fn new(values: SmallVec<[Value; 2]>) -> Self {
-        let (mut weight, mut kept, mut depth) = (CONTAINER_WEIGHT, 0u32, 0);
-        let mut kept_at = None;
-        for value in &values {
-            match value {
-                Value::Nothing | Value::Bool(_) | Value::Int(_) | Value::Primitive(_) => {
-                    weight = weight.saturating_add(1);
-                }
-                Value::Loc(_) | Value::Cell(_) => {
-                    weight = weight.saturating_add(1);
-                    depth = depth.max(1);
-                }
-                _ => {
-                    let (own, more) = value.weights();
-                    weight = weight.saturating_add(own);
-                    depth = depth.max(value.depth());
-                    // Elements often keep one and the same thing.
-                    if more > 0 {
-                        let at = value.kept_at();
-                        if at.is_none() || at != kept_at {
-                            kept = kept.saturating_add(more);
-                        }
-                        kept_at = at;
-                    }
-                }
-            }
-        }
-        let depth = depth.saturating_add(1);
-        Self {
-            values,
-            weight,
-            kept,
-            depth,
-        }
-    }
-
-    /// The same, from a vector that may have spare capacity.
-    fn fitted(mut values: Vec<Value>) -> Self {
-        const SPARE: usize = 2;
-        // One or two elements are stored inline.
-        match values.as_mut_slice() {
-            [] => Self::new(SmallVec::new()),
-            [a] => Self::new(SmallVec::from_buf_and_len([take(a), Value::Nothing], 1)),
-            [a, b] => Self::new(SmallVec::from_buf([take(a), take(b)])),
-            _ => {
-                if values.capacity() > values.len() + SPARE {
-                    values.shrink_to_fit();
-                }
-                Self::new(SmallVec::from_vec(values))
-            }
-        }
-    }
-
-    /// The elements; ascending for a set.
-    #[must_use]
-    pub fn as_slice(&self) -> &[Value] {
-        &self.values
-    }
-}
-
-/// The elements of a [`Value::Set`], ascending and distinct, with the order in which Python iterates over them.
-#[derive(Debug)]
-pub struct SetElements {
-    elements: Elements,
-    order: Order,
-}
-
-impl SetElements {
-    /// The set of these elements, which are ascending and distinct.
-    fn new(elements: Elements, order: Order) -> Self {
-        let order = order.settled(elements.as_slice());
-        let header = SET_WEIGHT - CONTAINER_WEIGHT;
-        let places = weight_of(elements.values.len() * size_of::<u32>());
-        Self {
-            elements: Elements {
-                weight: elements.weight.saturating_add(header + places),
-                kept: elements.kept.saturating_add(order.kept_weight()),
-                ..elements
-            },
-            order,
-        }
-    }
-
-    /// The indices of the elements in the order of iteration; nothing if it is ascending.
-    pub(crate) fn places(&self) -> Option<&[u32]> {
-        self.order.places(self.elements.as_slice())
-    }
-
-    pub(crate) fn order(&self) -> &Order {
-        &self.order
-    }
-}
-
-impl std::ops::Deref for SetElements {
-    type Target = Elements;
-
-    fn deref(&self) -> &Elements {
-        &self.elements
-    }
-}
-
-/// Takes the value and leaves `Nothing` in its place.
-fn take(value: &mut Value) -> Value {
-    std::mem::replace(value, Value::Nothing)
 }
 
 impl Value {
@@ -461,7 +318,7 @@ impl Value {
                 Object::ordered(cells.to_vec(), object.order().found(cells)).into()
             }
             Value::Set(set) => {
-                let order = set.order.found(&set.values);
+                let order = set.order().found(&set.values);
                 Self::set_built(set.values.to_vec(), order)
             }
             other => other,
@@ -724,113 +581,6 @@ impl Value {
             Value::Foreign(foreign) => foreign.kind(),
         }
     }
-
-    /// The position of its kind in the order of `Ord`.
-    fn rank(&self) -> u8 {
-        match self {
-            Value::Nothing => 0,
-            Value::Foreign(foreign) if foreign.is_function() => 4,
-            Value::Bool(_) | Value::Int(_) | Value::Foreign(_) => 1,
-            Value::Loc(_) | Value::Cell(_) | Value::Grid(_) | Value::Tuple(_) => 2,
-            Value::Indices(_) | Value::Object(_) | Value::Set(_) => 3,
-            Value::Primitive(_) => 4,
-            Value::Function(_) => 5,
-        }
-    }
-
-    /// The position of a number, or of a value that only the typed dialect has, within its rank.
-    fn place(&self) -> i64 {
-        match self {
-            Value::Foreign(foreign) => foreign.place(),
-            _ => self.as_int().map_or(0, i64::from),
-        }
-    }
-}
-
-impl Ord for Value {
-    fn cmp(&self, other: &Self) -> Ordering {
-        count_reads(1);
-        match (self, other) {
-            (Value::Int(a), Value::Int(b)) => a.cmp(b),
-            (Value::Loc(a), Value::Loc(b)) => a.cmp(b),
-            (Value::Cell(a), Value::Cell(b)) => a.cmp(b),
-            (Value::Indices(a), Value::Indices(b)) => a.cmp(b),
-            (Value::Object(a), Value::Object(b)) => a.cmp(b),
-            (Value::Grid(a), Value::Grid(b)) => a.rows().cmp(b.rows()),
-            (Value::Tuple(a), Value::Tuple(b)) => a.values.cmp(&b.values),
-            (Value::Set(a), Value::Set(b)) => a.values.cmp(&b.values),
-            (Value::Primitive(a), Value::Primitive(b)) => a.cmp(b),
-            (Value::Function(a), Value::Function(b)) => a.id().cmp(&b.id()),
-            _ => {
-                self.rank()
-                    .cmp(&other.rank())
-                    .then_with(|| match (self.as_int(), other.as_int()) {
-                        (Some(a), Some(b)) => a.cmp(&b),
-                        _ => match (self.as_container(), other.as_container()) {
-                            (Some(a), Some(b)) => match (a.items, b.items) {
-                                (Items::Rows(a), _) => compare_with_rows(b, a).reverse(),
-                                (_, Items::Rows(b)) => compare_with_rows(a, b),
-                                _ => a.compare(b),
-                            },
-                            _ => self.place().cmp(&other.place()),
-                        },
-                    })
-            }
-        }
-    }
-}
-
-/// Compares a tuple with the tuple of a grid's rows. It builds no row as a value, since a row may be long and the first
-/// element of the tuple a number.
-fn compare_with_rows(tuple: Container<'_>, grid: &Grid) -> Ordering {
-    for (element, row) in tuple.iter().zip(grid.rows()) {
-        let ordering = match element.as_tuple() {
-            Some(element) => {
-                let colours = row.iter().map(|&c| Cow::Owned(Value::Int(c.into())));
-                element.iter().cmp(colours)
-            }
-            None => element.rank().cmp(&Value::Loc(Loc::default()).rank()),
-        };
-        if ordering.is_ne() {
-            return ordering;
-        }
-    }
-    tuple.len().cmp(&grid.height())
-}
-
-impl PartialOrd for Value {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Value {
-    fn eq(&self, other: &Self) -> bool {
-        count_reads(1);
-        match (self, other) {
-            (Value::Int(a), Value::Int(b)) => a == b,
-            (Value::Bool(a), Value::Bool(b)) => a == b,
-            (Value::Loc(a), Value::Loc(b)) => a == b,
-            (Value::Grid(a), Value::Grid(b)) => a == b,
-            (Value::Indices(a), Value::Indices(b)) => a == b,
-            (Value::Object(a), Value::Object(b)) => a == b,
-            (Value::Tuple(a), Value::Tuple(b)) => a.values == b.values,
-            (Value::Set(a), Value::Set(b)) => a.values == b.values,
-            // Rows are not integers. Finding that out by comparing a row would build the row first.
-            (Value::Grid(_), Value::Loc(_) | Value::Cell(_))
-            | (Value::Loc(_) | Value::Cell(_), Value::Grid(_)) => false,
-            _ => self.cmp(other) == Ordering::Equal,
-        }
-    }
-}
-
-impl Eq for Value {}
-
-/// Consistent with equality: true hashes like 1, a grid like the tuple of its rows.
-impl Hash for Value {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(digest(self));
-    }
 }
 
 /// A conversion from a Rust value into the [`Value`] that holds it.
@@ -908,20 +658,6 @@ mod tests {
     }
 
     #[test]
-    fn equality_is_pythons() {
-        assert_eq!(Value::Bool(true), Value::Int(1));
-        assert_eq!(
-            Value::tuple(vec![Value::Bool(true), Value::Int(2)]),
-            ints(&[1, 2])
-        );
-        let grid = Value::from(Grid::from_rows(&[[1, 2], [3, 4]]).unwrap());
-        assert_eq!(grid, Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4])]));
-        assert_eq!(Value::from(Grid::default()), Value::tuple(vec![]));
-        assert_ne!(Value::set([]), Value::tuple(vec![]));
-        assert_ne!(Value::Nothing, Value::Int(0));
-    }
-
-    #[test]
     fn sets_are_distinct_and_printed_in_the_order_of_iteration() {
         let set = Value::set([
             Value::Int(3),
@@ -932,38 +668,6 @@ mod tests {
         assert_eq!(set.to_string(), "frozenset({True, 3, -2})");
         let mixed = Value::set([ints(&[0, 1]), Value::Int(5), Value::Nothing]);
         assert_eq!(mixed.to_string(), "frozenset({(0, 1), None, 5})");
-    }
-
-    #[test]
-    fn a_grid_stands_in_the_order_where_the_tuple_of_its_rows_does() {
-        let grid = Grid::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
-        let rows = Value::tuple(vec![ints(&[1, 2, 3]), ints(&[4, 5, 6])]);
-        let pairs = Value::from(Grid::from_rows(&[[1, 2], [3, 4]]).unwrap());
-        for (other, expected) in [
-            (rows.clone(), Ordering::Equal),
-            (Value::tuple(vec![ints(&[1, 2, 3])]), Ordering::Greater),
-            (
-                Value::tuple(vec![ints(&[1, 2]), ints(&[9])]),
-                Ordering::Greater,
-            ),
-            (Value::tuple(vec![ints(&[1, 2, 3, 0])]), Ordering::Less),
-            (
-                Value::tuple(vec![rows.clone(), rows.clone()]),
-                Ordering::Less,
-            ),
-            (ints(&[7, 7]), Ordering::Greater),
-            (ints(&[7, 7, 7]), Ordering::Greater),
-            (Value::tuple(vec![Value::empty_set()]), Ordering::Less),
-            (pairs.clone(), Ordering::Greater),
-            (Value::tuple(vec![]), Ordering::Greater),
-        ] {
-            let grid = Value::from(grid.clone());
-            assert_eq!(grid.cmp(&other), expected, "{other}");
-            assert_eq!(rows.cmp(&other), expected, "{other}");
-            assert_eq!(other.cmp(&grid), expected.reverse(), "{other}");
-        }
-        let same = Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4])]);
-        assert_eq!(pairs.cmp(&same), Ordering::Equal);
     }
 
     #[test]
