@@ -2,7 +2,9 @@
 //!
 //! A text is processed twice: first to find what it binds, then function by function, callees before their callers.
 
+mod decorators;
 mod dialects;
+mod displays;
 mod importing;
 pub(super) mod imports;
 pub(super) mod inlining;
@@ -10,6 +12,7 @@ mod inputs;
 mod listing;
 pub(super) mod lowering;
 mod point_free;
+mod reading;
 mod survey;
 mod values;
 
@@ -18,7 +21,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use arc_dsl::{Container, Dialect, Program, Value};
+use arc_dsl::{Dialect, Program, Value};
 use arc_isa::{Primitive, ValueType};
 
 use crate::beside::{Beside, resolved};
@@ -32,8 +35,7 @@ use crate::module::lowering::{Lowering, Parsed};
 
 use crate::names;
 use crate::reference;
-use crate::tokens::{Tokens, error_at, told, unusable};
-use crate::tree::ExprKind;
+use crate::tokens::{Tokens, error_at, told};
 
 pub use listing::says_program;
 
@@ -68,15 +70,6 @@ pub struct ProgramText {
     pub is_bare: bool,
 }
 
-/// The elements of the set of these, as their texts tell them apart: truth values are no numbers here.
-fn members(elements: &[Value]) -> Vec<String> {
-    let set = Value::set(elements.iter().cloned());
-    let members = set.as_container().into_iter().flat_map(Container::iter);
-    let mut members: Vec<String> = members.map(|member| member.to_string()).collect();
-    members.sort();
-    members
-}
-
 /// The maximum number of steps of a program, including those of inlined functions.
 const MAX_STEPS: usize = 100_000;
 
@@ -85,10 +78,6 @@ const MAX_STEPS_OF_TEXT: (usize, usize) = (1_000_000, 4);
 
 /// Blocks are kept in memory up to this many tokens in total; the blocks of a longer text are tokenised again.
 const KEPT_TOKENS: usize = 1_000_000;
-
-/// How often parsing a function is restarted, each time because of a callee that is not parsed yet, before all
-/// functions that it may call are parsed first.
-const MAX_RESTARTS: usize = 16;
 
 /// The kind of a [`Definition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,9 +142,6 @@ pub(super) enum Given {
 
 /// Why a function cannot be read that calls itself.
 pub(super) const CALLS_ITSELF: &str = "it calls itself";
-
-/// How many functions are read within each other for the types of their arguments.
-const MAX_TYPED: usize = 8;
 
 /// How far the parsing of a function has got.
 #[derive(Debug, Clone, Default)]
@@ -317,45 +303,6 @@ impl<'t> Module<'t> {
         if found.len() < before {
             found.push((end, Err(error)));
         }
-    }
-
-    /// The elements of a display that is a constant, in the order in which the text first displays them. CPython from 3.9
-    /// on keeps one constant for equal displays of a file (`merge_consts_recursive` in Python/compile.c).
-    pub(super) fn displayed_first(&self, elements: Vec<Value>) -> Vec<Value> {
-        let displays = self.displays.get_or_init(|| self.displays());
-        let first = displays.get(&members(&elements));
-        first.cloned().unwrap_or(elements)
-    }
-
-    /// The text's displays of constants, those of equal elements once.
-    fn displays(&self) -> HashMap<Vec<String>, Vec<Value>> {
-        let mut displays = HashMap::new();
-        if self.text.matches('{').nth(1).is_none() {
-            return displays;
-        }
-        let mut block = Block::default();
-        self.lexer().read_lines(&mut block);
-        let mut tokens = Tokens::new(self.text, &block);
-        for (place, token) in block.tokens.iter().enumerate() {
-            if !token.is("{") {
-                continue;
-            }
-            tokens.go_to(place);
-            let Ok(ExprKind::Set(set)) = tokens.expression(0).map(|display| display.kind) else {
-                continue;
-            };
-            // Two elements are added one by one, unless a loop or `in` takes the display.
-            let (elements, has_names) = *set;
-            let is_taken = place > 0 && block.tokens[place - 1].is_name("in");
-            if has_names || (elements.len() < 3 && !is_taken) {
-                continue;
-            }
-            let mut lowering = Lowering::new(self.text, &block, Dialect::Public);
-            if let Ok(elements) = lowering.displayed(&elements) {
-                displays.entry(members(&elements)).or_insert(elements);
-            }
-        }
-        displays
     }
 
     /// The notes, with one about all statements that belong to no program.
@@ -656,59 +603,6 @@ impl<'t> Module<'t> {
         }
     }
 
-    /// Marks a function as unusable if a decorator may change it.
-    fn decorated(&mut self, at: usize, name: Token<'t>) {
-        for (token, block) in std::mem::take(&mut self.decorators) {
-            let path = block
-                .tokens
-                .iter()
-                .skip_while(|other| other.start <= token.start);
-            let path = path.take_while(|other| other.kind == TokenKind::Name || other.is("."));
-            let path: Vec<_> = path.map(|token| token.text).collect();
-            let last = path.last().copied().unwrap_or_default();
-            let keeps = names::is_one_of(KEEPING, last)
-                || matches!(path[..], [name] if self.returns_argument(&block, name));
-            if let [decorator] = path[..]
-                && let Some((_, Binding::Function(decorator))) =
-                    self.globals.get(self.dialect(), decorator, LATE)
-            {
-                self.used.borrow_mut()[decorator] = true;
-            }
-            if !keeps {
-                let why = format!("the decorator `@{}` may change it", told(&path.concat()));
-                let kind = unusable(name.text, token.line, why);
-                self.functions[at].refused = Some(Tokens::new(self.text, &block).error(name, kind));
-            }
-        }
-    }
-
-    /// Whether a decorator without arguments is a function of the text that returns its argument.
-    fn returns_argument(&self, decorator: &Block<'t>, name: &str) -> bool {
-        if decorator.tokens.iter().any(|token| token.is("(")) {
-            return false;
-        }
-        let bound = self.globals.get(self.dialect(), name, LATE);
-        let Some((_, Binding::Function(at))) = bound else {
-            return false;
-        };
-        let (function, block) = (&self.functions[at], self.block(at));
-        let (count, parameter) = function.parameters;
-        let tokens: Vec<_> = block
-            .tokens
-            .iter()
-            .filter(|it| it.kind != TokenKind::Newline)
-            .collect();
-        let is_set = tokens
-            .windows(2)
-            .any(|it| it[0].is_name(parameter) && it[1].is("="));
-        let returns = tokens
-            .iter()
-            .filter(|token| token.is_name("return"))
-            .count();
-        let ends = matches!(tokens[..], [.., it, value, _] if it.is_name("return") && value.is_name(parameter));
-        function.kind == DefinitionKind::Def && count == 1 && !is_set && returns == 1 && ends
-    }
-
     /// Replaces definitions that are copies of the reference's functions by the engine's own.
     fn take_copies(&mut self) {
         let mut copies: Vec<(usize, Primitive)> = Vec::new();
@@ -771,163 +665,7 @@ impl<'t> Module<'t> {
             }
         }
     }
-
-    /// Parses a function, and before it its callees.
-    fn read_function(&mut self, at: usize, dialect: Dialect) {
-        let mut stack = vec![(at, 0)];
-        while let Some(top) = stack.len().checked_sub(1) {
-            let (at, tries) = stack[top];
-            if matches!(self.state(at, dialect), ParseState::Read(_)) {
-                stack.pop();
-                continue;
-            }
-            self.states[at][dialect as usize] = ParseState::Reading;
-            let (read, needs) = self.try_to_read(at, dialect, Given::Grid);
-            let Some(needs) = needs else {
-                self.states[at][dialect as usize] = ParseState::Read(read);
-                // Its tokens are no longer needed.
-                stack.pop();
-                continue;
-            };
-            stack[top].1 += 1;
-            if tries >= MAX_RESTARTS {
-                for function in self.may_call(at) {
-                    if matches!(self.state(function, dialect), ParseState::Unread) {
-                        stack.push((function, 0));
-                    }
-                }
-            }
-            stack.push((needs, 0));
-        }
-    }
-
-    /// Counts the functions as used that occur in what cannot be read: in Python it may call them.
-    fn use_unread(&mut self) {
-        let mut used = Vec::new();
-        for at in 0..self.functions.len() {
-            let mut states = self.states[at].iter();
-            if states.any(|state| matches!(state, ParseState::Read(Err(_)))) {
-                used.extend(self.may_call(at));
-            }
-        }
-        for name in std::mem::take(&mut self.unread) {
-            let bound = self.globals.get(self.dialect(), name, LATE);
-            if let Some((_, Binding::Function(at))) = bound {
-                used.push(at);
-            }
-        }
-        for at in used {
-            self.used.borrow_mut()[at] = true;
-        }
-    }
-
-    /// The functions whose names occur in a function.
-    fn may_call(&self, at: usize) -> Vec<usize> {
-        let (block, when) = (self.block(at), self.functions[at].at);
-        let names = block
-            .tokens
-            .iter()
-            .filter(|token| token.kind == TokenKind::Name);
-        let bound =
-            names.filter_map(
-                |token| match self.globals.get(self.dialect(), token.text, when)?.1 {
-                    Binding::Function(other) if other != at => Some(other),
-                    _ => None,
-                },
-            );
-        let mut bound: Vec<_> = bound.collect();
-        bound.sort_unstable();
-        bound.dedup();
-        bound
-    }
-
-    /// Parses a function for these arguments, once for all calls with such, unless it says why it cannot. Otherwise the
-    /// function that has to be parsed first.
-    pub(super) fn read_for(
-        &self,
-        at: usize,
-        dialect: Dialect,
-        given: Given,
-    ) -> Result<Result<Read, &'static str>, usize> {
-        let key = (at, given);
-        let mut typed = self.typed.borrow_mut();
-        if let Some(read) = typed.get(&key) {
-            return Ok(read.clone().ok_or(CALLS_ITSELF));
-        }
-        let open = typed.iter().filter(|(_, read)| read.is_none());
-        if open.clone().any(|((other, _), _)| *other == at) {
-            return Ok(Err(CALLS_ITSELF));
-        }
-        if open.count() == MAX_TYPED {
-            return Ok(Err(
-                "of functions that are no functions of grids, at most 8 are read within each other",
-            ));
-        }
-        typed.insert(key.clone(), None);
-        drop(typed);
-        let current = self.current.get();
-        let (read, needs) = self.try_to_read(at, dialect, key.1.clone());
-        self.current.set(current);
-        let mut typed = self.typed.borrow_mut();
-        if let Some(needs) = needs {
-            typed.remove(&key);
-            return Err(needs);
-        }
-        typed.insert(key, Some(read.clone()));
-        Ok(Ok(read))
-    }
-
-    /// Parses a function, unless another one has to be parsed first.
-    fn try_to_read(&self, at: usize, dialect: Dialect, given: Given) -> (Read, Option<usize>) {
-        let function = &self.functions[at];
-        if let Some(error) = &function.refused {
-            return (Err(error.clone()), None);
-        }
-        self.current.set(at);
-        let block = self.block(at);
-        let mut lowering = Lowering::within(self, &block, dialect);
-        (lowering.at, lowering.defined) = (function.at, function.defined);
-        lowering.given = given;
-        let mut tokens = Tokens::new(self.text, &block);
-        let read = match function.kind {
-            DefinitionKind::Def => self.definition(&mut lowering, &block),
-            DefinitionKind::Lambda { at } => {
-                tokens.go_to(at);
-                let first = tokens.peek();
-                tokens.lambda_behind(first, 0).and_then(|lambda| {
-                    tokens.in_body = true;
-                    tokens.end_of_statement()?;
-                    lowering.function(function.token.text, first, &lambda)
-                })
-            }
-            DefinitionKind::Value { at, element } => {
-                tokens.go_to(at);
-                tokens.expressions().and_then(|value| {
-                    tokens.end_of_statement()?;
-                    lowering.value(&value, element)
-                })
-            }
-        };
-        (read.map(Rc::new), lowering.needs)
-    }
-
-    /// The function of a block that begins with `def`.
-    fn definition(
-        &self,
-        lowering: &mut Lowering<'_, 't>,
-        block: &Block<'t>,
-    ) -> Result<Parsed, ParseError> {
-        let mut tokens = Tokens::new(self.text, block);
-        tokens.bump();
-        let def = tokens.peek();
-        let function = tokens.function("the name of the program")?;
-        lowering.function(function.name.text, def, &function)
-    }
 }
-
-/// Decorators that do not change what a function returns.
-const KEEPING: &str =
-    "cache lru_cache no_type_check override final staticmethod typechecked beartype";
 
 /// Functions that make types, and change nothing.
 const MAKE_TYPES: &[&str] = &["TypeVar", "NewType", "namedtuple", "NamedTuple"];
