@@ -3,9 +3,13 @@
 mod bare;
 mod constructs;
 mod errors;
+mod functions;
 mod local;
+mod modules;
 mod names;
 mod python;
+
+use std::sync::Arc;
 
 use arc_dsl::{Grid, Interpreter};
 
@@ -38,6 +42,25 @@ fn body_error(lines: &str) -> String {
 fn program_text(lines: &str) -> String {
     let lines = lines.replace('\n', "\n ");
     format!("def f(I):\n {lines}\n")
+}
+
+/// The programs and errors of a text, one per line.
+fn read(text: &str) -> Vec<String> {
+    read_beside(&[], text)
+}
+
+/// The same of a text beside modules: their paths, files and texts.
+fn read_beside(modules: &[(&str, &str, &str)], text: &str) -> Vec<String> {
+    let told = |entry: Result<Program, ParseError>| match entry {
+        Ok(program) => program.to_string().trim_end().replace("\n    ", "; "),
+        Err(error) => error.to_string(),
+    };
+    let reading = Reading {
+        beside: Some(Arc::new(Beside::of(modules.iter().copied()))),
+        ..Reading::default()
+    };
+    let read = read_file(text, &reading, |_| "bare".to_owned());
+    read.programs.into_iter().map(told).collect()
 }
 
 fn value(text: &str) -> String {
